@@ -1,0 +1,93 @@
+package judge
+
+import (
+	"context"
+	"time"
+)
+
+// Unknown stands for the model or prompt version of a recorded report that
+// does not say which it was.
+const Unknown = "unknown"
+
+// NoJudgment is the Judgment index of a Planned that no recorded report gives.
+const NoJudgment = -1
+
+// Planned is one evaluation that a trace gets: which judge, by which engine and
+// model. Two Planned of one trace revision that are equal are the same
+// evaluation; it is judged once.
+type Planned struct {
+	Judge         string
+	PromptVersion string
+	Engine        string
+	Model         string
+	// Judgment is the index in Trace.Judgments of the recorded report, or
+	// NoJudgment.
+	Judgment int
+	// RefusedField names the trace field that the judge needs and the trace
+	// lacks; the evaluation is refused and no engine is asked. Empty: none.
+	RefusedField string
+	// Message says in plain words why it is refused.
+	Message string
+}
+
+// Refused reports whether the trace lacks something the judge needs.
+func (p Planned) Refused() bool { return p.RefusedField != "" }
+
+// Work is one queued evaluation that a worker holds under a lease.
+type Work struct {
+	EvaluationID string
+	// Fence counts the claims of this evaluation. A result that comes back
+	// with an older fence than the stored one is refused.
+	Fence   int64
+	Project string
+	Trace   Trace
+	Planned Planned
+	// Judge is the definition to use; nil means the worker's own judge of the
+	// planned name.
+	Judge *Judge
+}
+
+// Finished is a work item with what came of it. The store writes evaluation,
+// attempts and draw in one transaction.
+type Finished struct {
+	Work       Work
+	Evaluation Evaluation
+	// Draw says how the evaluation came to be reviewed; nil when it is not.
+	Draw *Draw
+	// Key is the evaluation's EvaluationID, under which a ReplyLedger kept its
+	// replies until now.
+	Key string
+}
+
+// KeptReply is a reply with the tries it took before.
+type KeptReply struct {
+	Reply   Reply
+	Retries int
+}
+
+// ReplyLedger keeps the replies of evaluations that are under way. An
+// evaluation may take several calls (a repair); when its server dies between
+// two of them, the next one goes on from the replies there are, because a call
+// that was paid for is never made again. A list drops the replies of an
+// evaluation in the transaction that stores its result.
+type ReplyLedger interface {
+	// KeptReply finds the reply to a call of an evaluation. call is a hash of
+	// the conversation and the parameters.
+	KeptReply(ctx context.Context, evaluation, call string) (r KeptReply, ok bool, err error)
+	// KeepReply stores a reply before anything is made of it.
+	KeepReply(ctx context.Context, evaluation, call string, r KeptReply) error
+}
+
+// WorkList is where a worker takes evaluations from and brings results back.
+// Implementations keep the promises of the contract: one holder for one claim,
+// nothing lost by a crash, a result stored once.
+type WorkList interface {
+	// ClaimWork gives up to n queued evaluations to this worker until the
+	// lease ends. Fewer than n, or none, is no error.
+	ClaimWork(ctx context.Context, worker string, n int, lease time.Duration) ([]Work, error)
+	// FinishWork stores results. Results whose claim was lost are dropped by
+	// the list, with an error only if nothing could be stored.
+	FinishWork(ctx context.Context, done []Finished) error
+	// ReleaseWork gives unfinished work back to the queue at once.
+	ReleaseWork(ctx context.Context, work []Work) error
+}
