@@ -1,0 +1,105 @@
+// Package calibration turns counts of human and judge answers into the report
+// on how far a judge can be trusted: what `countersign calibration --json`,
+// the API and the calibration page show.
+//
+// It composes figures of package agreement; it never reads a database, never
+// invents an answer for a missing one, and never shows a coefficient without
+// its interval, its n and the way the labels were sampled.
+package calibration
+
+import (
+	"time"
+
+	"github.com/countersign/countersign/judge"
+)
+
+// Counts is everything a report is computed from: one judge, model and prompt
+// version, counted by the store with GROUP BY. Cells are joint counts of whole
+// answers, so that the rules of comparison (which scale, what is an
+// abstention, what counts for the headline) live here and not in SQL.
+type Counts struct {
+	Judge         string
+	Model         string
+	PromptVersion string
+
+	// Labels is the declared scale of the judge, best first, abstain labels
+	// included and marked. Ordinal says that its order means something.
+	Labels  []judge.Label
+	Ordinal bool
+
+	// Cells pair a human answer with the judge's answer on the same trace. The
+	// human answer is the adjudicated one where there is one, and then the only
+	// one; else every reviewer's decision or imported label is a pair of its
+	// own. Evaluations without any human answer are not counted here. Equal
+	// cells may occur several times; their N are added.
+	Cells []Cell
+	// Items is the number of distinct evaluations behind the cells that are not
+	// Visible. It is smaller than their sum where several reviewers answered
+	// and nobody adjudicated. 0 = not counted.
+	Items int
+	// Clusters is the number of distinct trace clusters among Items, a trace
+	// without a cluster counting as its own. 0 = not counted.
+	Clusters int
+
+	// Strata say how the human answers in the cells that are not Visible came
+	// to be asked for.
+	Strata []StratumCount
+
+	// HumanPairs are the pairs of reviewers who answered for the same trace and
+	// judge, whatever the model: the same pairs for every report of a judge.
+	HumanPairs []PairCounts
+
+	// First and Last are the times of the earliest and latest human answer in
+	// the cells; zero when unknown.
+	First, Last time.Time
+}
+
+// Answer is what a person or a judge said about one trace.
+type Answer struct {
+	// Label is the judge's own class; empty when only a verdict was given.
+	Label string
+	// Verdict is pass, borderline or fail; empty when only a label was given
+	// (then the label's declared verdict stands in, if it has one).
+	Verdict judge.Verdict
+	// Abstained: the person said "cannot judge". An answer whose label is
+	// declared abstain is an abstention without this being set.
+	Abstained bool
+}
+
+// Cell counts the pairs with equal answers.
+type Cell struct {
+	Human, Judge Answer
+	N            int
+	// Visible: the judge's verdict was on the screen before the person's first
+	// answer. False for blind decisions and for imported labels that do not say
+	// blind: false. Visible pairs stay out of the headline. For a blind item,
+	// Human is the first answer, not the one after the reveal.
+	Visible bool
+	// Adjudicated: Human is an adjudicated answer.
+	Adjudicated bool
+}
+
+// StratumCount says how many human answers came from one sampling stratum.
+type StratumCount struct {
+	Stratum string // judge.StratumFlagged, …; what a file says otherwise; may be empty
+	N       int
+	// InclusionProbability in (0,1]; 0 when it is not known.
+	InclusionProbability float64
+}
+
+// PairCounts are the answers of two reviewers about the same traces, never the
+// adjudicated answer, at most one answer of each per trace (the last that was
+// not superseded). A and B are names as people know them; A < B.
+type PairCounts struct {
+	A, B  string
+	Cells []PairCell
+}
+
+// PairCell counts traces about which the pair gave equal answers.
+type PairCell struct {
+	A, B Answer
+	N    int
+	// Visible: at least one of the two had seen the judge's verdict before.
+	// Such answers measure the judge and not the people; they are left out.
+	Visible bool
+}
