@@ -1,0 +1,186 @@
+// Package builtin is the judges that Countersign brings: steps, reference,
+// logic and citations, and the second report forms of steps and logic. Each is
+// a folder with its definition, prompt and schema, in the form that own judges
+// have, plus checks in Go that recompute what a report claims.
+//
+// It never calls a model and never decides what a text means: it reads reports
+// and compares them with the trace.
+package builtin
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/judge/evidence"
+)
+
+//go:embed steps steps-comparison reference logic logic-steps citations
+var files embed.FS
+
+// Names of the built-in judges.
+const (
+	Steps           = "steps"
+	StepsComparison = "steps-comparison"
+	Reference       = "reference"
+	Logic           = "logic"
+	LogicSteps      = "logic-steps"
+	Citations       = "citations"
+)
+
+// Default lists the judges that a trace gets which asks for none, where it has
+// their inputs.
+func Default() []string { return []string{Steps, Reference, Logic, Citations} }
+
+// Judges are all built-in judges: the four of Default in its order, then the
+// second forms. The slice is the caller's own; what its elements point to is
+// shared and must not be changed.
+func Judges() []judge.Judge { return slices.Clone(all()) }
+
+// all reads the definitions once.
+var all = sync.OnceValue(func() []judge.Judge {
+	return []judge.Judge{
+		stepsJudge(), referenceJudge(), logicJudge(), citationsJudge(nil),
+		stepsComparisonJudge(), logicStepsJudge(),
+	}
+})
+
+// JudgesWithMarkers are Judges where a project writes citation markers in a form
+// of its own: pattern finds a marker and its first group holds the id. It is part
+// of the prompt version of citations. The engine rules needs the same pattern.
+func JudgesWithMarkers(pattern *regexp.Regexp) []judge.Judge {
+	list := Judges()
+	for i := range list {
+		if list[i].Name == Citations {
+			list[i] = citationsJudge(pattern)
+		}
+	}
+	return list
+}
+
+// load reads a judge's folder. The files are compiled in, so a fault in them is
+// a fault of the program, which its tests find.
+func load(name string, blocks map[string]string, derived ...string) judge.Judge {
+	file := path.Join(name, "judge.yaml")
+	j, err := judge.ParseDefinitionWith(file, content(file), judge.DefinitionFiles{
+		Read:    func(beside string) ([]byte, error) { return files.ReadFile(path.Join(name, beside)) },
+		Blocks:  blocks,
+		Derived: derived,
+	})
+	if err != nil {
+		panic(fmt.Sprintf("builtin: %v", err))
+	}
+	j.Builtin = true
+	return j
+}
+
+func content(file string) []byte {
+	data, err := files.ReadFile(file)
+	if err != nil {
+		panic(fmt.Sprintf("builtin: %v", err))
+	}
+	return data
+}
+
+// check is a check over a report that is decoded already, as a V.
+type check[V any] struct {
+	name     string
+	kind     judge.CheckKind
+	coverage bool
+	// run returns one line for each fault; skipped is true when a field that
+	// it needs is absent.
+	run func(V) (faults []string, skipped bool)
+}
+
+// equip gives a judge its Go checks and its reading: one by one, and all over
+// one decoding.
+func equip[V any](j *judge.Judge, open func(json.RawMessage, *judge.Trace) (V, error), checks []check[V], read func(V) judge.Reading) {
+	j.Checks = nil
+	for _, c := range checks {
+		j.Checks = append(j.Checks, judge.Check{
+			Name: c.name, Kind: c.kind, Coverage: c.coverage,
+			Run: func(report json.RawMessage, t *judge.Trace) ([]string, bool) {
+				v, err := open(report, t)
+				if err != nil {
+					return []string{err.Error()}, false
+				}
+				return c.run(v)
+			},
+		})
+	}
+	j.Read = func(report json.RawMessage, t *judge.Trace) (judge.Reading, error) {
+		v, err := open(report, t)
+		if err != nil {
+			return judge.Reading{}, err
+		}
+		return read(v), nil
+	}
+	j.Examine = func(report json.RawMessage, t *judge.Trace) ([]judge.CheckResult, func() (judge.Reading, error)) {
+		v, err := open(report, t)
+		if err != nil {
+			// The schema let through what the types cannot hold, such as a
+			// number with an exponent in the thousands.
+			return nil, func() (judge.Reading, error) { return judge.Reading{}, err }
+		}
+		results := make([]judge.CheckResult, 0, len(checks))
+		for _, c := range checks {
+			if faults, skipped := c.run(v); !skipped {
+				results = append(results, judge.CheckResult{Name: c.name, Kind: c.kind, OK: len(faults) == 0, Detail: joined(faults)})
+			}
+		}
+		return results, func() (judge.Reading, error) { return read(v), nil }
+	}
+}
+
+// maxFaults shown for one check; a report that is wrong everywhere need not be
+// told so a thousand times.
+const maxFaults = 20
+
+func joined(faults []string) string {
+	if len(faults) > maxFaults {
+		faults = append(faults[:maxFaults:maxFaults], fmt.Sprintf("and %d more", len(faults)-maxFaults))
+	}
+	return strings.Join(faults, "; ")
+}
+
+// epsilon is the slack of every "within" (judges.md, Hard and soft checks).
+const epsilon = 1e-9
+
+func decode[T any](report json.RawMessage) (T, error) {
+	var v T
+	if err := json.Unmarshal(report, &v); err != nil {
+		return v, fmt.Errorf("the report cannot be read: %w", err)
+	}
+	return v, nil
+}
+
+func high(t *judge.Trace) bool {
+	if t.Stakes == "" {
+		return judge.DefaultStakes(t.Domain) == judge.HighStakes
+	}
+	return t.Stakes == judge.HighStakes
+}
+
+// stepList names each step of an output by its number and first words, so that
+// a model counts steps as the checks do.
+func stepList(steps []evidence.Step) string {
+	const firstWords = 60
+	var b strings.Builder
+	for i, s := range steps {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		text := strings.Join(strings.Fields(s.Text), " ")
+		if runes := []rune(text); len(runes) > firstWords {
+			text = string(runes[:firstWords]) + "…"
+		}
+		fmt.Fprintf(&b, "step %d: %s", s.Number, text)
+	}
+	return b.String()
+}

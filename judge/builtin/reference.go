@@ -1,0 +1,211 @@
+package builtin
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/judge/evidence"
+)
+
+// Equivalence classes, best first.
+const (
+	exactMatch            = "exact_match"
+	semanticEquivalent    = "semantic_equivalent"
+	acceptableVariation   = "acceptable_variation"
+	substantiveDifference = "substantive_difference"
+)
+
+// referenceReport is the report of the judge reference.
+type referenceReport struct {
+	Similarity  float64  `json:"similarity_score"`
+	Class       string   `json:"equivalence_class"`
+	Credit      float64  `json:"partial_credit"`
+	Rationale   string   `json:"rationale"`
+	Differences []string `json:"key_differences"`
+	// Errors is absent in reports that were written before it was asked for.
+	Errors *int `json:"critical_error_count"`
+
+	trace *judge.Trace
+}
+
+func referenceJudge() judge.Judge {
+	j := load(Reference, map[string]string{"EXAMPLES": string(content("reference/examples.md"))})
+	equip(&j, openReference, []check[*referenceReport]{
+		{name: "class.exact", kind: judge.Hard, run: classExact},
+		{name: "errors.counted", kind: judge.Hard, run: errorsCounted},
+		{name: "credit.formula", kind: judge.Hard, run: creditFormula},
+		{name: "differences.listed", kind: judge.Hard, run: differencesListed},
+		{name: "score.class", kind: judge.Soft, run: scoreClass},
+		{name: "numbers.changed", kind: judge.Soft, run: numbersChanged},
+		{name: "rationale.cites", kind: judge.Soft, run: rationaleCites},
+		{name: "negation.flipped", kind: judge.Soft, run: negationFlipped},
+	}, readReference)
+	j.Settle = settleReference
+	return j
+}
+
+func openReference(report json.RawMessage, t *judge.Trace) (*referenceReport, error) {
+	r, err := decode[referenceReport](report)
+	r.trace = t
+	return &r, err
+}
+
+func identical(t *judge.Trace) bool {
+	return strings.TrimSpace(t.Output) == strings.TrimSpace(t.Reference)
+}
+
+// settleReference: identical texts need no model.
+func settleReference(t *judge.Trace) json.RawMessage {
+	if !identical(t) {
+		return nil
+	}
+	return json.RawMessage(`{"similarity_score":1,"equivalence_class":"exact_match","partial_credit":1,` +
+		`"rationale":"The texts are identical but for white space before and after.","key_differences":[],"critical_error_count":0}`)
+}
+
+func classExact(r *referenceReport) (faults []string, _ bool) {
+	switch same := identical(r.trace); {
+	case same && r.Class != exactMatch:
+		return []string{fmt.Sprintf("/equivalence_class: %s, but the texts are identical after trimming", r.Class)}, false
+	case !same && r.Class == exactMatch:
+		return []string{"/equivalence_class: exact_match, but the texts are not identical after trimming"}, false
+	}
+	return nil, false
+}
+
+func errorsCounted(r *referenceReport) (faults []string, skipped bool) {
+	if r.Errors == nil {
+		return nil, true
+	}
+	switch difference := r.Class == substantiveDifference; {
+	case difference && *r.Errors < 1:
+		return []string{"/critical_error_count: a substantive_difference has at least 1"}, false
+	case !difference && *r.Errors != 0:
+		return []string{fmt.Sprintf("/critical_error_count: it is %d, but %s has 0", *r.Errors, r.Class)}, false
+	}
+	return nil, false
+}
+
+// credit is the partial credit that the class gives: exact 1.0, equivalent 0.95,
+// variation 0.7, difference max(0, 1 - 0.3 * critical errors).
+func (r *referenceReport) credit() float64 {
+	switch r.Class {
+	case exactMatch:
+		return 1
+	case semanticEquivalent:
+		return 0.95
+	case acceptableVariation:
+		return 0.7
+	}
+	count := len(r.Differences)
+	if r.Errors != nil {
+		count = *r.Errors
+	}
+	return max(0, 1-0.3*float64(count))
+}
+
+func creditFormula(r *referenceReport) (faults []string, _ bool) {
+	if want := r.credit(); math.Abs(r.Credit-want) > 0.01+epsilon {
+		return []string{fmt.Sprintf("/partial_credit: it is %v, but the formula gives %.2f", r.Credit, want)}, false
+	}
+	return nil, false
+}
+
+func differencesListed(r *referenceReport) (faults []string, _ bool) {
+	if r.Class == substantiveDifference && len(r.Differences) == 0 {
+		return []string{"/key_differences: a substantive_difference lists at least one"}, false
+	}
+	return nil, false
+}
+
+func scoreClass(r *referenceReport) (faults []string, _ bool) {
+	var rule string
+	switch {
+	case r.Class == exactMatch && math.Abs(r.Similarity-1) > epsilon:
+		rule = "is 1"
+	case r.Class == semanticEquivalent && r.Similarity < 0.8-epsilon:
+		rule = "is at least 0.8"
+	case r.Class == substantiveDifference && r.Similarity >= 0.8-epsilon:
+		rule = "is below 0.8"
+	default:
+		return nil, false
+	}
+	return []string{fmt.Sprintf("the similarity of %s %s, not %v", r.Class, rule, r.Similarity)}, false
+}
+
+// alternatives of a reference: " | " parts answers each of which is right.
+func alternatives(reference string) []string { return strings.Split(reference, " | ") }
+
+func numbersChanged(r *referenceReport) (faults []string, _ bool) {
+	if r.Class != semanticEquivalent && r.Class != acceptableVariation {
+		return nil, false
+	}
+	have := evidence.Numbers(r.trace.Output)
+	var fewest []evidence.Number
+	for i, reference := range alternatives(r.trace.Reference) {
+		missing := evidence.MissingNumbers(evidence.Numbers(reference), have)
+		if len(missing) == 0 {
+			return nil, false
+		}
+		if i == 0 || len(missing) < len(fewest) {
+			fewest = missing
+		}
+	}
+	for _, n := range fewest {
+		faults = append(faults, fmt.Sprintf("%q of the reference is not in the candidate", n.Text))
+	}
+	return faults, false
+}
+
+func rationaleCites(r *referenceReport) (faults []string, skipped bool) {
+	if !high(r.trace) || r.Class == exactMatch {
+		return nil, true
+	}
+	reference := evidence.Fold(r.trace.Reference).Text
+	rationale := evidence.Fold(r.Rationale).Text
+	for _, a := range alternatives(reference) {
+		if a = strings.TrimSpace(a); a != "" && strings.Contains(rationale, a) {
+			return nil, false
+		}
+	}
+	// Folding makes every double quotation mark a plain one.
+	parts := strings.Split(rationale, `"`)
+	for i := 1; i < len(parts)-1; i += 2 {
+		if part := strings.Trim(parts[i], " .,;:…"); part != "" && strings.Contains(reference, part) {
+			return nil, false
+		}
+	}
+	return []string{"the rationale quotes nothing of the reference word for word"}, false
+}
+
+func negationFlipped(r *referenceReport) (faults []string, _ bool) {
+	if r.Class != semanticEquivalent {
+		return nil, false
+	}
+	candidate := evidence.Negations(r.trace.Output)
+	for _, a := range alternatives(r.trace.Reference) {
+		if len(evidence.Negations(a)) == len(candidate) {
+			return nil, false
+		}
+	}
+	return []string{fmt.Sprintf("the candidate denies %d times, the reference %d times",
+		len(candidate), len(evidence.Negations(r.trace.Reference)))}, false
+}
+
+func readReference(r *referenceReport) judge.Reading {
+	reading := judge.Reading{Score: r.Similarity, Label: r.Class}
+	for _, d := range r.Differences {
+		reading.Findings = append(reading.Findings, judge.Finding{Class: "difference", Explanation: d})
+	}
+	if r.Class == substantiveDifference && high(r.trace) {
+		detail := r.Rationale
+		if len(r.Differences) > 0 {
+			detail = r.Differences[0]
+		}
+		reading.Reasons = []judge.Reason{{Code: judge.ReasonSubstantiveDifference, Detail: detail}}
+	}
+	return reading
+}
