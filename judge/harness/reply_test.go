@@ -1,0 +1,69 @@
+package harness_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/judge/harness"
+)
+
+func TestExtractReport(t *testing.T) {
+	const r = `{"a": {"b": [1, 2]}, "c": "}{"}`
+	tests := []struct{ name, reply, want, wantErr string }{
+		{"alone", r, r, ""},
+		{"white space", " \n" + r + "\n", r, ""},
+		{"code fence", "```json\n" + r + "\n```", r, ""},
+		{"fence and prose", "Here it is:\n```\n" + r + "\n```\nDone.", r, ""},
+		{"reasoning preamble", "Step {1}: the set {x, y} is empty.\n" + r, r, ""},
+		{"think block", "<think>maybe {\"a\": 1}? or {\"a\": 2}</think>\n" + r, r, ""},
+		{"two objects", r + "\n" + r, "", "holds 2 JSON objects"},
+		{"draft and final", "Draft: {\"a\": 1}\nFinal: {\"a\": 2}", "", "holds 2 JSON objects"},
+		{"none", "I cannot say.", "", "no JSON object"},
+		{"empty", " \n", "", "the reply is empty"},
+		{"only thought", "<think>{\"a\": 1}</think>", "", "the reply is empty"},
+		{"cut", `{"a": {"b": 1}, "c": [`, "", "ends before it is complete"},
+		{"trailing comma", `{"a": 1,}`, "", "broken"},
+		{"trailing comma round objects", `{"a": {"b": 1}, "c": {"d": 2},}`, "", "broken"},
+		{"array", `[{"a": 1}]`, "", "a JSON array"},
+		{"key twice", `{"a": 1, "a": 2}`, "", `"a" twice`},
+		{"inner key twice", `{"x": [{"a": 1, "b": 3, "a": 2}]}`, "", `"a" twice`},
+		{"same key in two objects", `{"x": [{"a": 1}, {"a": 2}], "y": {"a": 1}}`, `{"x": [{"a": 1}, {"a": 2}], "y": {"a": 1}}`, ""},
+		{"key as value", `{"a": "a", "b": ["a", "a"]}`, `{"a": "a", "b": ["a", "a"]}`, ""},
+		{"many braces", strings.Repeat("{", 1000), "", "too many opening braces"},
+		{"too long", strings.Repeat(" ", 5<<20), "", "more than a report can have"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := harness.ExtractReport(tt.reply)
+			if tt.wantErr != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.wantErr) {
+					t.Errorf("error: got %v (report %s), want %q", err, got, tt.wantErr)
+				}
+				return
+			}
+			if err != nil || string(got) != tt.want {
+				t.Errorf("got %s, %v; want %s", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func FuzzExtractReport(f *testing.F) {
+	for _, s := range []string{`{"a": 1}`, "```json\n{}\n```", `<think>{</think>{"a":{"a":1}}`, `{"a":{"b":1},`, "{\"\xff\":1}"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, reply string) {
+		report, err := harness.ExtractReport(reply)
+		if err != nil {
+			return
+		}
+		var object map[string]any
+		if err := json.Unmarshal(report, &object); err != nil {
+			t.Errorf("%q gave %q, which is no object: %v", reply, report, err)
+		}
+		if !strings.Contains(reply, string(report)) {
+			t.Errorf("%q gave %q, which it does not contain", reply, report)
+		}
+	})
+}

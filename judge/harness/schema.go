@@ -1,0 +1,167 @@
+package harness
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"github.com/countersign/countersign/judge"
+)
+
+// schemaCache holds compiled schemas by prompt version.
+type schemaCache struct {
+	mu       sync.Mutex
+	compiled map[string]*schema
+}
+
+// schema is a judge's schema compiled, and as a value for finding what it
+// requires.
+type schema struct {
+	compiled *jsonschema.Schema
+	value    any
+}
+
+func (c *schemaCache) of(j *judge.Judge) (*schema, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := j.PromptVersion
+	if key == "" {
+		key = j.Name + "\x00" + string(j.Schema)
+	}
+	if s := c.compiled[key]; s != nil {
+		return s, nil
+	}
+	s := &schema{}
+	var err error
+	if s.compiled, err = judge.CompileSchema(j.Schema); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(j.Schema, &s.value); err != nil {
+		return nil, err
+	}
+	if c.compiled == nil {
+		c.compiled = map[string]*schema{}
+	}
+	c.compiled[key] = s
+	return s, nil
+}
+
+var english = message.NewPrinter(language.English)
+
+// faults lists everything in a report that the schema does not allow, each with
+// its JSON pointer and, where one was received, the value.
+func (s *schema) faults(report json.RawMessage) []string {
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(report))
+	if err != nil {
+		return []string{"the report is not valid JSON: " + err.Error()}
+	}
+	if bytes.Contains(report, []byte("null")) {
+		value = withoutNulls(value, s.value)
+	}
+	err = s.compiled.Validate(value)
+	if err == nil {
+		return nil
+	}
+	invalid, ok := err.(*jsonschema.ValidationError)
+	if !ok {
+		return []string{err.Error()}
+	}
+	var list []string
+	leaves(invalid, func(leaf *jsonschema.ValidationError) {
+		at := pointer(leaf.InstanceLocation)
+		list = append(list, fmt.Sprintf("%s: %s%s", at, leaf.ErrorKind.LocalizedString(english), received(value, leaf.InstanceLocation)))
+	})
+	return list
+}
+
+func leaves(e *jsonschema.ValidationError, visit func(*jsonschema.ValidationError)) {
+	if len(e.Causes) == 0 {
+		visit(e)
+		return
+	}
+	for _, c := range e.Causes {
+		leaves(c, visit)
+	}
+}
+
+func pointer(tokens []string) string {
+	if len(tokens) == 0 {
+		return "(the whole report)"
+	}
+	var b strings.Builder
+	for _, t := range tokens {
+		b.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(t))
+	}
+	return b.String()
+}
+
+// received shows a scalar value that was refused.
+func received(value any, at []string) string {
+	for _, token := range at {
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[token]
+		case []any:
+			var i int
+			if _, err := fmt.Sscanf(token, "%d", &i); err != nil || i < 0 || i >= len(v) {
+				return ""
+			}
+			value = v[i]
+		}
+	}
+	switch value.(type) {
+	case map[string]any, []any:
+		return ""
+	}
+	b, err := json.Marshal(value)
+	if err != nil {
+		return ""
+	}
+	if len(b) > 120 {
+		b = append(bytes.ToValidUTF8(b[:120], nil), "…"...)
+	}
+	return fmt.Sprintf(" (received %s)", b)
+}
+
+// withoutNulls leaves out properties that are null and not required: an optional
+// property may be null, whatever a strict schema asked the model for.
+func withoutNulls(value, schema any) any {
+	rules, _ := schema.(map[string]any)
+	switch v := value.(type) {
+	case map[string]any:
+		properties, _ := rules["properties"].(map[string]any)
+		required := map[string]bool{}
+		if list, ok := rules["required"].([]any); ok {
+			for _, name := range list {
+				if s, ok := name.(string); ok {
+					required[s] = true
+				}
+			}
+		}
+		kept := make(map[string]any, len(v))
+		for name, inner := range v {
+			sub, declared := properties[name]
+			if inner == nil && declared && !required[name] {
+				continue
+			}
+			if !declared {
+				sub = rules["additionalProperties"]
+			}
+			kept[name] = withoutNulls(inner, sub)
+		}
+		return kept
+	case []any:
+		kept := make([]any, len(v))
+		for i, inner := range v {
+			kept[i] = withoutNulls(inner, rules["items"])
+		}
+		return kept
+	}
+	return value
+}
