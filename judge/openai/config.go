@@ -1,0 +1,142 @@
+// Package openai is the engine for any OpenAI-compatible chat-completions
+// endpoint: OpenAI, Azure, vLLM, llama.cpp, Ollama, LiteLLM. It is the only
+// package that knows the client library.
+//
+// It makes calls and nothing else: it never retries a failed one (the harness
+// does), never parses a reply as a report, and never lets the key into an error,
+// a log or a record.
+package openai
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"golang.org/x/time/rate"
+
+	"github.com/countersign/countersign/judge"
+)
+
+// Config of an endpoint.
+type Config struct {
+	// BaseURL up to and with the version; https://api.openai.com/v1 when empty.
+	BaseURL string
+	// APIKey is sent as a bearer token; empty for endpoints that want none.
+	APIKey  string
+	Headers map[string]string // sent with every call, such as api-key for Azure
+	// Timeout of one call; 2 minutes when 0.
+	Timeout time.Duration
+	// InFlight is the most calls under way at once; 16 when 0.
+	InFlight int
+	// RequestsPerMinute and TokensPerMinute are limits that the endpoint sets;
+	// 0 means none. Tokens are estimated at four bytes each before a call.
+	RequestsPerMinute, TokensPerMinute int
+	// Prices by model name as it is asked for.
+	Prices map[string]Price
+}
+
+// Price of a model in US dollars for a million tokens.
+type Price struct {
+	PromptUSD     float64 `json:"prompt_usd" yaml:"prompt_usd"`
+	CompletionUSD float64 `json:"completion_usd" yaml:"completion_usd"`
+}
+
+// defaultBaseURL is the endpoint of a configuration that names none.
+const defaultBaseURL = "https://api.openai.com/v1"
+
+// Engine is the engine judge.EngineOpenAI. It is safe for concurrent use.
+type Engine struct {
+	chat     openai.ChatCompletionService
+	host     string
+	secrets  *strings.Replacer
+	prices   map[string]Price
+	inFlight chan struct{}
+	requests *rate.Limiter // nil: no limit
+	tokens   *rate.Limiter
+	dialects dialects
+	now      func() time.Time
+}
+
+var _ judge.Chat = (*Engine)(nil)
+
+// New makes an engine. It makes no call.
+func New(c Config) (*Engine, error) {
+	if c.BaseURL == "" {
+		c.BaseURL = defaultBaseURL
+	}
+	base, err := url.Parse(c.BaseURL)
+	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
+		return nil, errors.New("openai: the base URL must be http or https with a host, such as " + defaultBaseURL)
+	}
+	if base.User != nil {
+		return nil, errors.New("openai: the base URL must not hold a user or password; give the key by itself")
+	}
+	if c.Timeout <= 0 {
+		c.Timeout = 2 * time.Minute
+	}
+	if c.InFlight <= 0 {
+		c.InFlight = 16
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = c.InFlight
+	transport.MaxIdleConns = c.InFlight
+
+	// The service is made without the library's defaults, which would read
+	// keys, organisations and headers from the environment.
+	options := []option.RequestOption{
+		option.WithBaseURL(strings.TrimRight(base.String(), "/") + "/"),
+		option.WithHTTPClient(&http.Client{Transport: transport}),
+		option.WithMaxRetries(0),
+		option.WithRequestTimeout(c.Timeout),
+	}
+	secrets := []string{}
+	hide := func(secret string) {
+		if len(secret) >= 4 {
+			secrets = append(secrets, secret, "[hidden]")
+		}
+	}
+	if c.APIKey != "" {
+		options = append(options, option.WithAPIKey(c.APIKey))
+		hide(c.APIKey)
+	}
+	for name, value := range c.Headers {
+		options = append(options, option.WithHeader(name, value))
+		hide(strings.TrimPrefix(value, "Bearer "))
+	}
+	e := &Engine{
+		chat: openai.NewChatCompletionService(options...), host: base.Host,
+		secrets: strings.NewReplacer(secrets...), prices: c.Prices,
+		inFlight: make(chan struct{}, c.InFlight), now: time.Now,
+	}
+	perMinute := func(n int) *rate.Limiter {
+		if n <= 0 {
+			return nil
+		}
+		return rate.NewLimiter(rate.Limit(float64(n)/60), n)
+	}
+	e.requests, e.tokens = perMinute(c.RequestsPerMinute), perMinute(c.TokensPerMinute)
+	return e, nil
+}
+
+// Name is judge.EngineOpenAI.
+func (*Engine) Name() string { return judge.EngineOpenAI }
+
+// Host is the endpoint's host, for people.
+func (e *Engine) Host() string { return e.host }
+
+// cost of a call in US dollars; 0 for a model without a price.
+func (e *Engine) cost(model string, t judge.Tokens) float64 {
+	p := e.prices[model]
+	return (float64(t.Prompt)*p.PromptUSD + float64(t.Completion)*p.CompletionUSD) / 1e6
+}
+
+// String keeps the key out of a printed engine.
+func (e *Engine) String() string { return fmt.Sprintf("openai engine at %s", e.host) }
+
+// GoString is String.
+func (e *Engine) GoString() string { return e.String() }

@@ -1,0 +1,192 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/shared"
+
+	"github.com/countersign/countersign/judge"
+)
+
+// maxAdaptions is how often one call is written anew because the endpoint does
+// not take a parameter: temperature, seed, the name of the token limit, and two
+// kinds of structured output.
+const maxAdaptions = 6
+
+// Reply sends a conversation and gives the answer. A call that is refused for a
+// parameter which the endpoint does not take is sent again without it, and the
+// endpoint's ways are remembered; Reply.Parameters are those of the call that was
+// answered.
+func (e *Engine) Reply(ctx context.Context, c judge.Conversation, p judge.Params) (judge.Reply, error) {
+	if err := e.wait(ctx, c); err != nil {
+		return judge.Reply{}, err
+	}
+	select {
+	case e.inFlight <- struct{}{}:
+		defer func() { <-e.inFlight }()
+	case <-ctx.Done():
+		return judge.Reply{}, context.Cause(ctx)
+	}
+	for adaption := 0; ; adaption++ {
+		used := e.dialects.of(p.Model, p.SchemaName)
+		reply, err := e.call(ctx, c, p, used)
+		if err == nil {
+			return reply, nil
+		}
+		if ctx.Err() != nil {
+			return judge.Reply{}, context.Cause(ctx)
+		}
+		var refused *openai.Error
+		adaptable := errors.As(err, &refused) &&
+			(refused.StatusCode == http.StatusBadRequest || refused.StatusCode == http.StatusUnprocessableEntity)
+		if adaptable && adaption < maxAdaptions && e.dialects.learn(p.Model, p.SchemaName, used, refused.Param, message(refused)) {
+			continue
+		}
+		return judge.Reply{}, e.failure(err)
+	}
+}
+
+// wait keeps to the endpoint's limits per minute.
+func (e *Engine) wait(ctx context.Context, c judge.Conversation) error {
+	if e.requests != nil {
+		if err := e.requests.Wait(ctx); err != nil {
+			return err
+		}
+	}
+	if e.tokens != nil {
+		bytes := 0
+		for _, m := range c {
+			bytes += len(m.Content)
+		}
+		if err := e.tokens.WaitN(ctx, min(bytes/4+1, e.tokens.Burst())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// call makes one HTTP request.
+func (e *Engine) call(ctx context.Context, c judge.Conversation, p judge.Params, d dialect) (judge.Reply, error) {
+	body := openai.ChatCompletionNewParams{Model: p.Model, ResponseFormat: responseFormat(p, d)}
+	for _, m := range c {
+		switch m.Role {
+		case judge.RoleSystem:
+			body.Messages = append(body.Messages, openai.SystemMessage(m.Content))
+		case judge.RoleAssistant:
+			body.Messages = append(body.Messages, openai.AssistantMessage(m.Content))
+		default:
+			body.Messages = append(body.Messages, openai.UserMessage(m.Content))
+		}
+	}
+	if !d.noTemperature {
+		body.Temperature = openai.Float(p.Temperature)
+	}
+	if p.Seed != nil && !d.noSeed {
+		body.Seed = openai.Int(*p.Seed)
+	}
+	if d.maxCompletionTokens {
+		body.MaxCompletionTokens = openai.Int(int64(p.MaxTokens))
+	} else {
+		body.MaxTokens = openai.Int(int64(p.MaxTokens))
+	}
+	start := e.now()
+	completion, err := e.chat.New(ctx, body)
+	took := e.now().Sub(start)
+	if err != nil {
+		return judge.Reply{}, err
+	}
+	reply := judge.Reply{
+		Model: e.secrets.Replace(completion.Model), Endpoint: e.host, Parameters: e.sent(body),
+		Tokens:  judge.Tokens{Prompt: int(completion.Usage.PromptTokens), Completion: int(completion.Usage.CompletionTokens)},
+		Latency: took, StartedAt: start,
+	}
+	reply.CostUSD = e.cost(p.Model, reply.Tokens)
+	if len(completion.Choices) > 0 {
+		choice := completion.Choices[0]
+		reply.Text = e.secrets.Replace(choice.Message.Content)
+		reply.Refusal = e.secrets.Replace(choice.Message.Refusal)
+		reply.FinishReason = choice.FinishReason
+	}
+	return reply, nil
+}
+
+func responseFormat(p judge.Params, d dialect) (f openai.ChatCompletionNewParamsResponseFormatUnion) {
+	switch {
+	case d.format == plainText || len(p.Schema) == 0:
+	case d.format == jsonObject:
+		f.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
+	default:
+		schema, strict := strictSchema(p.Schema)
+		f.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
+			Name: p.SchemaName, Schema: schema, Strict: openai.Bool(strict),
+		}}
+	}
+	return f
+}
+
+// sent is every parameter of a call but the conversation, as it was sent.
+func (e *Engine) sent(body openai.ChatCompletionNewParams) json.RawMessage {
+	body.Messages = nil
+	text, err := json.Marshal(body)
+	if err != nil { // the same body was sent as JSON
+		panic("openai: parameters that were sent cannot be encoded: " + err.Error())
+	}
+	return text
+}
+
+// message is the endpoint's own words about an error.
+func message(err *openai.Error) string {
+	text := err.Message
+	if text == "" {
+		text = err.RawJSON()
+	}
+	if text == "" {
+		text = http.StatusText(err.StatusCode)
+	}
+	return strings.ToValidUTF8(text[:min(len(text), 2000)], "")
+}
+
+// failure is an error of a call as the harness understands it. The library's
+// own error may hold the request with its key and goes no further.
+func (e *Engine) failure(err error) error {
+	var refused *openai.Error
+	if errors.As(err, &refused) {
+		status := refused.StatusCode
+		f := &judge.TransportError{
+			Status: status, Message: e.secrets.Replace(message(refused)), Endpoint: e.host,
+			Temporary: status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status >= 500,
+		}
+		if refused.Response != nil {
+			f.RetryAfter = retryAfter(refused.Response.Header, e.now())
+		}
+		return f
+	}
+	text := err.Error()
+	if errors.Is(err, context.DeadlineExceeded) {
+		text = "no reply within the time allowed for a call"
+	}
+	return &judge.TransportError{Message: e.secrets.Replace(text), Endpoint: e.host, Temporary: true}
+}
+
+// retryAfter reads Retry-After (seconds or a date, RFC 9110) and the
+// millisecond form that some endpoints send; 0 when there is none.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
+		return time.Duration(ms * float64(time.Millisecond))
+	}
+	value := h.Get("Retry-After")
+	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds > 0 && seconds < 1e9 {
+		return time.Duration(seconds * float64(time.Second))
+	}
+	if at, err := http.ParseTime(value); err == nil && at.After(now) {
+		return at.Sub(now)
+	}
+	return 0
+}
