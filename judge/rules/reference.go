@@ -1,0 +1,61 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/countersign/countersign/judge"
+)
+
+// between parts the alternatives of a reference: any of them is right.
+const between = " | "
+
+// Reference compares an output with its reference. When undecided is not empty
+// there is no report: text comparison cannot tell, and it says why.
+//
+// Similarity is 1 for identical texts, 0.95 for texts that differ in form
+// only, 0.85 for an answer that contains a short reference, and for a changed
+// number or negation the partial credit, but 0.5 at most.
+func Reference(t *judge.Trace) (report ReferenceReport, undecided string) {
+	if strings.TrimSpace(t.Output) == strings.TrimSpace(t.Reference) {
+		return ReferenceReport{
+			Similarity: 1, Class: exactMatch, Credit: 1, Differences: []string{},
+			Rationale: "The texts are identical but for white space around them.",
+		}, ""
+	}
+	if len(t.Constraints) > 0 {
+		return report, "the trace has rules of its own for what may vary, which comparing texts cannot apply"
+	}
+	output := formOf(t.Output)
+	var alternatives []form
+	for alt := range strings.SplitSeq(t.Reference, between) {
+		if f := formOf(alt); len(f.words) > 0 {
+			alternatives = append(alternatives, f)
+		}
+	}
+	for _, alt := range alternatives {
+		if output.same(alt) {
+			return ReferenceReport{
+				Similarity: 0.95, Class: equivalent, Credit: 0.95, Differences: []string{},
+				Rationale: fmt.Sprintf("The same as the reference “%s” but for case, punctuation, articles or white space.", shortened(alt.text)),
+			}, ""
+		}
+	}
+	if changed := changedFrom(output, alternatives); len(changed) > 0 {
+		credit := max(0, 1-0.3*float64(len(changed)))
+		return ReferenceReport{
+			Similarity: min(0.5, credit), Class: difference, Credit: credit,
+			Differences: changed, Critical: len(changed),
+			Rationale: fmt.Sprintf("The words are those of the reference “%s” but for what is listed.", shortened(alternatives[0].text)),
+		}, ""
+	}
+	for _, alt := range alternatives {
+		if output.contains(alt) {
+			return ReferenceReport{
+				Similarity: 0.85, Class: variation, Credit: 0.7, Differences: []string{},
+				Rationale: fmt.Sprintf("The output contains the reference “%s” whole, in a sentence without a negation.", shortened(alt.text)),
+			}, ""
+		}
+	}
+	return report, "comparing texts cannot tell whether the output says what the reference says; a person decides"
+}

@@ -1,0 +1,70 @@
+// Package rules is the embedded engine: what comparing texts can decide of the
+// citations and the reference judge, without a model and without a network.
+//
+// It says that a cited source is not there, that a quotation is altered or
+// absent, that a claim stands in its source word for word, that two answers
+// are the same but for form or differ in a number or a negation. It must never
+// say more: whether a source supports a claim in other words is no question of
+// text, so it is left to a person, and the evaluation is borderline unless the
+// undecided parts cannot change the verdict. docs/rules-engine.md says how
+// often it was right on labelled data.
+package rules
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+
+	"github.com/countersign/countersign/judge"
+)
+
+// Engine is the rules engine. The zero value is ready for use; it is safe for
+// use by several goroutines.
+type Engine struct {
+	// Markers is the project's pattern for citation markers, with the id in
+	// its first group; nil means the default form (see evidence.Markers).
+	Markers *regexp.Regexp
+}
+
+var _ judge.Reporter = Engine{}
+
+// Names of the judges that text comparison can say something about.
+const (
+	citationsJudge = "citations"
+	referenceJudge = "reference"
+)
+
+// Name is judge.EngineRules.
+func (Engine) Name() string { return judge.EngineRules }
+
+// Report gives the report of the citations or the reference judge. For every
+// other judge there is none: NoReport is true and a person decides.
+func (e Engine) Report(ctx context.Context, j *judge.Judge, t *judge.Trace, _ judge.Planned) (judge.Given, error) {
+	if err := ctx.Err(); err != nil {
+		return judge.Given{}, err
+	}
+	switch j.Name {
+	case citationsJudge:
+		report, undecided := e.Citations(t, j.Band)
+		return given(report, undecided)
+	case referenceJudge:
+		report, undecided := Reference(t)
+		if undecided != "" {
+			return judge.Given{NoReport: true, Explanation: undecided}, nil
+		}
+		return given(report, "")
+	}
+	return judge.Given{
+		NoReport:    true,
+		Explanation: fmt.Sprintf("comparing texts cannot decide the question of judge %s; a person decides", j.Name),
+	}, nil
+}
+
+func given(report any, undecided string) (judge.Given, error) {
+	body, err := json.Marshal(report)
+	if err != nil {
+		return judge.Given{}, fmt.Errorf("rules engine: write its report: %w", err)
+	}
+	return judge.Given{Report: body, Undecided: undecided != "", Explanation: undecided}, nil
+}
