@@ -1,0 +1,37 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The four ways in which a call can be refused. Everything else is a fault of
+// ours or of the machine. Callers test with errors.Is.
+var (
+	ErrNotFound  = errors.New("not found")
+	ErrConflict  = errors.New("conflict")
+	ErrInvalid   = errors.New("invalid")
+	ErrForbidden = errors.New("forbidden")
+)
+
+// FieldError is bad input of one field. It is an ErrInvalid.
+type FieldError struct {
+	Field   string // the name the API and the forms use
+	Message string // a plain sentence part: "is missing", "is longer than 4,000 characters"
+}
+
+func (e *FieldError) Error() string { return e.Field + ": " + e.Message }
+
+// Is makes errors.Is(err, ErrInvalid) true.
+func (e *FieldError) Is(target error) bool { return target == ErrInvalid }
+
+func invalid(field, format string, args ...any) error {
+	return &FieldError{Field: field, Message: fmt.Sprintf(format, args...)}
+}
+
+// wrap adds what was being done to an error, and nothing to nil.
+func wrap(err *error, format string, args ...any) {
+	if *err != nil {
+		*err = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), *err)
+	}
+}
