@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/countersign/countersign/judge"
+)
+
+// disagreement looks for another model or version of the same judge that gave
+// the same trace another verdict. Then this evaluation waits for a person, and
+// so does the other one if it was accepted: that one is returned. Recorded
+// reports are left out: they are often there to be compared.
+func (k *known) disagreement(s subject, f *finished) (reopen *verdictOf) {
+	e := &f.Evaluation
+	if e.Engine == judge.EngineRecorded || e.Verdict == "" {
+		return nil
+	}
+	for _, other := range k.verdicts[tracedJudge{s.traceID, s.judge}] {
+		if other.id == s.evaluationID || other.Verdict == e.Verdict {
+			continue
+		}
+		// Whatever it was drawn for: an evaluation like this is always reviewed.
+		e.Status, f.Draw = judge.InReview, &judge.Draw{Stratum: judge.StratumFlagged, InclusionProbability: 1}
+		e.Reasons = append(e.Reasons, differs(other.Evaluation))
+		if other.Status != judge.Accepted {
+			return nil
+		}
+		other.Status = judge.InReview
+		return other
+	}
+	return nil
+}
+
+// with is the same trace and judge for another evaluation.
+func (s subject) with(evaluationID string) subject {
+	s.evaluationID = evaluationID
+	return s
+}
+
+func differs(from judge.Evaluation) judge.Reason {
+	return judge.Reason{Code: judge.ReasonJudgeDisagreement,
+		Detail: fmt.Sprintf("model %s with prompt version %.12s says %s", from.Model, from.PromptVersion, from.Verdict)}
+}
+
+// reopenAccepted sends an accepted evaluation to a person for one more reason;
+// its result is no longer final.
+func (t *tx) reopenAccepted(ctx context.Context, s subject, r judge.Reason, draw judge.Draw) error {
+	var position int
+	if err := t.scan(ctx, `SELECT count(*) FROM evaluation_reasons WHERE evaluation_id = ?`, []any{s.evaluationID}, []any{&position}); err != nil {
+		return err
+	}
+	if err := t.addReasons(ctx, s.evaluationID, position, []judge.Reason{r}); err != nil {
+		return err
+	}
+	if _, err := t.exec(ctx, `
+UPDATE evaluations SET status = 'in_review', lead_reason = ?, result_verdict = '', result_label = '', result_source = ''
+WHERE id = ?`, r.Code, s.evaluationID); err != nil {
+		return err
+	}
+	t.tally(s.projectID, tallyStatus, string(judge.Accepted), -1)
+	t.tally(s.projectID, tallyStatus, string(judge.InReview), 1)
+	return t.enqueue(ctx, s, r.Code, draw)
+}

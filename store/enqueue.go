@@ -1,0 +1,84 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+	"time"
+
+	"github.com/countersign/countersign/judge"
+)
+
+// subject is an evaluation as far as its item in the queue repeats it.
+type subject struct {
+	evaluationID string
+	projectID    string
+	project      string // name
+	policy       judge.Policy
+	traceID      string
+	externalID   string
+	judge        string
+	domain       string
+	stakes       judge.Stakes
+	title        string
+}
+
+// leadReason is the most urgent of the reasons; among equals the first.
+func leadReason(reasons []judge.Reason) string {
+	lead := ""
+	for _, r := range reasons {
+		if lead == "" || judge.ReasonRank(r.Code) < judge.ReasonRank(lead) {
+			lead = r.Code
+		}
+	}
+	return lead
+}
+
+// urgency is the queue's first key: the reason's rank, and in it high stakes
+// first.
+func urgency(lead string, stakes judge.Stakes) int {
+	if stakes == judge.HighStakes {
+		return 2 * judge.ReasonRank(lead)
+	}
+	return 2*judge.ReasonRank(lead) + 1
+}
+
+// enqueue opens the evaluation's item in the queue. An item that was closed
+// undecided before (the evaluation was retried) opens again.
+func (t *tx) enqueue(ctx context.Context, s subject, lead string, draw judge.Draw) error {
+	due := s.policy.DueHoursStandard
+	if s.stakes == judge.HighStakes {
+		due = s.policy.DueHoursHigh
+	}
+	blind := drawBlind(s.policy, s.evaluationID)
+	_, err := t.exec(ctx, `
+INSERT INTO reviews (id, project_id, evaluation_id, trace_id, external_id, judge, domain, stakes, title, state, urgency,
+    lead_reason, blind, stratum, inclusion_probability, due_at, opened_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (evaluation_id) DO UPDATE SET state = 'open', urgency = excluded.urgency, lead_reason = excluded.lead_reason,
+    blind = excluded.blind, stratum = excluded.stratum, inclusion_probability = excluded.inclusion_probability,
+    due_at = excluded.due_at, opened_at = excluded.opened_at, holder_id = NULL, claimed_at = NULL,
+    lease_expires_at = NULL, adjudicating = FALSE, decided_at = NULL`,
+		newID(), s.projectID, s.evaluationID, s.traceID, s.externalID, s.judge, s.domain, string(s.stakes), s.title,
+		urgency(lead, s.stakes), lead, blind, draw.Stratum, draw.InclusionProbability,
+		t.now.Add(time.Duration(due)*time.Hour), t.now)
+	if err != nil {
+		return err
+	}
+	t.tally(s.projectID, tallyQueue, queueName(lead, blind), 1)
+	return nil
+}
+
+// drawBlind says whether an item is reviewed blind. For a share, the draw
+// depends on the policy's seed and the evaluation only, so it can be repeated.
+func drawBlind(p judge.Policy, evaluationID string) bool {
+	switch p.Blind {
+	case blindNever:
+		return false
+	case blindShare:
+		sum := sha256.Sum256([]byte("blind\x00" + p.Seed + "\x00" + evaluationID))
+		return float64(binary.BigEndian.Uint64(sum[:8])) < p.BlindShare*math.MaxUint64
+	}
+	return true
+}

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/countersign/countersign/judge"
+)
+
+// maxComment bounds a person's comment, in characters.
+const maxComment = 4000
+
+// subjectOf reads an evaluation as far as its actions look at it.
+func (t *tx) subjectOf(ctx context.Context, id string) (s subject, status judge.Status, err error) {
+	s.evaluationID = id
+	err = t.scan(ctx, `
+SELECT e.project_id, e.trace_id, e.judge, e.status, tr.external_id, tr.domain, tr.stakes, tr.title
+FROM evaluations e JOIN traces tr ON tr.id = e.trace_id WHERE e.id = ?`, []any{id},
+		[]any{&s.projectID, &s.traceID, &s.judge, &status, &s.externalID, &s.domain, &s.stakes, &s.title})
+	if err := notFound(err, "evaluation"); err != nil {
+		return s, "", err
+	}
+	p, err := projectByID(ctx, t, s.projectID)
+	s.project, s.policy = p.Name, p.Policy
+	return s, status, err
+}
+
+// RetryEvaluation queues an evaluation again whose judge failed for good or
+// gave no valid report, and takes it out of the review queue. Its attempts are
+// kept and their numbers go on. ErrConflict for any other evaluation, and when
+// a person has settled it. Roles: lead, admin.
+func (s *Store) RetryEvaluation(ctx context.Context, a Actor, id string) (err error) {
+	defer wrap(&err, "retry evaluation %s", id)
+	if err := s.authorise(ctx, a, leads, "evaluation.retried", "evaluation:"+id); err != nil {
+		return err
+	}
+	return s.write(ctx, func(t *tx) error {
+		e, status, err := t.subjectOf(ctx, id)
+		if err != nil {
+			return err
+		}
+		var failed bool
+		if err := t.scan(ctx, `
+SELECT EXISTS (SELECT 1 FROM evaluation_reasons WHERE evaluation_id = ? AND code IN ('judge_failed', 'invalid_output'))`,
+			[]any{id}, []any{&failed}); err != nil {
+			return err
+		}
+		if status != judge.InReview || !failed {
+			return fmt.Errorf("only an undecided evaluation whose judge failed can be retried: %w", ErrConflict)
+		}
+		if _, err := t.closeReview(ctx, e.projectID, id); err != nil {
+			return err
+		}
+		if err := t.forgetResult(ctx, id); err != nil {
+			return err
+		}
+		t.tally(e.projectID, tallyStatus, string(judge.InReview), -1)
+		t.tally(e.projectID, tallyStatus, string(judge.Queued), 1)
+		t.audit(event{project: e.project, actor: a, action: "evaluation.retried", subject: "evaluation:" + id})
+		return nil
+	})
+}
+
+// forgetResult puts an evaluation back to queued. Attempts, and what they cost,
+// stay.
+func (t *tx) forgetResult(ctx context.Context, id string) error {
+	for _, query := range []string{
+		`DELETE FROM evaluation_reasons WHERE evaluation_id = ?`,
+		`DELETE FROM evaluation_reports WHERE evaluation_id = ?`,
+		`UPDATE evaluations SET status = 'queued', score = NULL, verdict = '', label = '', critical = FALSE, lead_reason = '',
+    refused_field = '', error = '', result_verdict = '', result_label = '', result_source = '',
+    lease_holder = '', lease_expires_at = NULL, finished_at = NULL
+WHERE id = ?`,
+	} {
+		if _, err := t.exec(ctx, query, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ExposeEvaluation shows a sealed verdict to somebody who asks for it before
+// answering. That is recorded, and their later answer counts as given with the
+// verdict visible. What is not sealed for the actor stays as it is. Roles:
+// lead, admin; a reviewer answers first, always.
+func (s *Store) ExposeEvaluation(ctx context.Context, a Actor, id string) (err error) {
+	defer wrap(&err, "show evaluation %s", id)
+	if err := s.authorise(ctx, a, leads, "evaluation.exposed", "evaluation:"+id); err != nil {
+		return err
+	}
+	return s.write(ctx, func(t *tx) error {
+		e, _, err := t.subjectOf(ctx, id)
+		if err != nil {
+			return err
+		}
+		var sealed bool
+		seal := sealedFor(a, "e.id")
+		if err := t.scan(ctx, `SELECT `+seal.sql+` FROM evaluations e WHERE e.id = ?`, append(append([]any{}, seal.args...), id), []any{&sealed}); err != nil {
+			return err
+		}
+		if !sealed {
+			return nil
+		}
+		t.audit(event{project: e.project, actor: a, action: "evaluation.exposed", subject: "evaluation:" + id})
+		_, err = t.exec(ctx, `
+INSERT INTO exposures (evaluation_id, user_id, exposed_at) VALUES (?, ?, ?) ON CONFLICT (evaluation_id, user_id) DO NOTHING`,
+			id, a.UserID, t.now)
+		return err
+	})
+}
+
+// RequestReview sends an accepted evaluation to a person. ErrConflict when it
+// waits already, is not judged yet, or a person has settled it. The comment
+// has at most 4,000 characters and may be empty. Roles: lead, admin.
+func (s *Store) RequestReview(ctx context.Context, a Actor, id, comment string) (err error) {
+	defer wrap(&err, "request a review of evaluation %s", id)
+	if err := s.authorise(ctx, a, leads, "evaluation.review_requested", "evaluation:"+id); err != nil {
+		return err
+	}
+	comment = strings.TrimSpace(comment)
+	if utf8.RuneCountInString(comment) > maxComment {
+		return invalid("comment", "is longer than 4,000 characters")
+	}
+	return s.write(ctx, func(t *tx) error {
+		e, status, err := t.subjectOf(ctx, id)
+		if err != nil {
+			return err
+		}
+		if status != judge.Accepted {
+			return fmt.Errorf("its status is %s, and only an accepted evaluation can be sent to review: %w", status, ErrConflict)
+		}
+		t.audit(event{project: e.project, actor: a, action: "evaluation.review_requested", subject: "evaluation:" + id,
+			data: map[string]any{"comment": comment}})
+		// Chosen by a person, not drawn: it stands for itself only.
+		return t.reopenAccepted(ctx, e, judge.Reason{Code: judge.ReasonRequested, Detail: comment},
+			judge.Draw{Stratum: judge.StratumRequested, InclusionProbability: 1})
+	})
+}

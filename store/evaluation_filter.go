@@ -1,0 +1,128 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/countersign/countersign/judge"
+)
+
+// EvaluationFilter narrows lists of evaluations. Zero values mean: all.
+type EvaluationFilter struct {
+	Project string // name; empty: the default project
+	Run     string
+	Judge   string
+	TraceID string // the file's id; every revision of it
+	Status  judge.Status
+	Verdict judge.Verdict // never matches what is sealed for the actor
+	Reason  string        // a telling reason never matches what is sealed
+	Since   time.Time     // created then or later
+	After   string        // the next of the page before
+	Limit   int           // 1..500, default 50
+}
+
+func (f EvaluationFilter) project() string {
+	if f.Project == "" {
+		return DefaultProject
+	}
+	return f.Project
+}
+
+func (f EvaluationFilter) limit() int {
+	if f.Limit <= 0 || f.Limit > 500 {
+		return 50
+	}
+	return f.Limit
+}
+
+// conditions are parts of a WHERE clause, each with its own arguments.
+type conditions struct {
+	sql  []string
+	args []any
+}
+
+func (c *conditions) and(sql string, args ...any) {
+	c.sql, c.args = append(c.sql, sql), append(c.args, args...)
+}
+
+func (c *conditions) where() string { return "WHERE " + strings.Join(c.sql, "\n  AND ") }
+
+// smallRun is up to how many traces a run's evaluations are found from the
+// run. In larger ones the newest come up soon enough in the list of all.
+const smallRun = 2000
+
+// where turns the filter into conditions on evaluations e. ErrNotFound when
+// the project, run or trace does not exist.
+func (s *Store) where(ctx context.Context, a Actor, p Project, f EvaluationFilter) (c conditions, err error) {
+	few, err := s.whereRun(ctx, &c, p, f.Run)
+	if err != nil {
+		return c, err
+	}
+	if few || f.TraceID != "" {
+		// Few traces: an expression keeps the database from walking every
+		// evaluation of the project in search of theirs.
+		c.and(`e.project_id || '' = ?`, p.ID)
+	} else {
+		c.and(`e.project_id = ?`, p.ID)
+	}
+	if f.TraceID != "" {
+		c.and(`e.trace_id IN (SELECT id FROM traces WHERE project_id = ? AND external_id = ?)`, p.ID, f.TraceID)
+	}
+	if f.Judge != "" {
+		c.and(`e.judge = ?`, f.Judge)
+	}
+	if f.Status != "" {
+		c.and(`e.status = ?`, string(f.Status))
+	}
+	sealed := sealedFor(a, "e.id")
+	if f.Verdict != "" {
+		c.and(`e.verdict = ?`, string(f.Verdict))
+		c.and(`NOT `+sealed.sql, sealed.args...)
+	}
+	if f.Reason != "" {
+		if !slices.Contains(judge.ReasonCodes(), f.Reason) {
+			return c, invalid("reason", "%q is not a reason", f.Reason)
+		}
+		c.and(`e.lead_reason <> ''`) // spares most rows the look-up
+		c.and(`EXISTS (SELECT 1 FROM evaluation_reasons x WHERE x.evaluation_id = e.id AND x.code = ?)`, f.Reason)
+		if judge.Telling(f.Reason) {
+			c.and(`NOT `+sealed.sql, sealed.args...)
+		}
+	}
+	if !f.Since.IsZero() {
+		c.and(`e.created_at >= ?`, f.Since.UTC())
+	}
+	if f.After != "" {
+		at, err := parseCursor(f.After)
+		if err != nil {
+			return c, err
+		}
+		// The leading bound keeps the index scan short.
+		c.and(`e.created_at <= ? AND (e.created_at < ? OR e.id < ?)`, at.at, at.at, at.id)
+	}
+	return c, nil
+}
+
+// whereRun adds the run, if one is asked for. few says that it has few traces,
+// from which its evaluations are found.
+func (s *Store) whereRun(ctx context.Context, c *conditions, p Project, name string) (few bool, err error) {
+	if name == "" {
+		return false, nil
+	}
+	var id string
+	var traces int
+	err = s.reader.QueryRowContext(ctx, `
+SELECT id, (SELECT count(*) FROM (SELECT 1 FROM run_traces rt WHERE rt.run_id = r.id LIMIT ?))
+FROM runs r WHERE r.project_id = ? AND r.name = ?`, smallRun+1, p.ID, name).Scan(&id, &traces)
+	if err != nil {
+		return false, notFound(err, "run %q", name)
+	}
+	if traces > smallRun {
+		c.and(`EXISTS (SELECT 1 FROM run_traces rt WHERE rt.run_id = ? AND rt.trace_id = e.trace_id)`, id)
+		return false, nil
+	}
+	c.and(`e.trace_id IN (SELECT rt.trace_id FROM run_traces rt WHERE rt.run_id = ?)`, id)
+	return true, nil
+}

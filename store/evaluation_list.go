@@ -1,0 +1,105 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/countersign/countersign/judge"
+)
+
+// EvaluationRow is an evaluation as lists show it.
+type EvaluationRow struct {
+	ID            string
+	TraceID       string // the file's id
+	Title         string // of the trace, one line
+	Judge         string
+	PromptVersion string
+	Engine        string
+	Model         string
+	Domain        string
+	Stakes        judge.Stakes
+	Status        judge.Status
+	Score         *float64 // in [0,1]; nil: none, or sealed
+	Verdict       judge.Verdict
+	Label         string
+	LeadReason    string // the most urgent; empty: none, or sealed
+	Result        *judge.Result
+	CreatedAt     time.Time
+	Sealed        bool // for the actor who asked
+	ReviewID      string
+}
+
+const rowColumns = `e.id, tr.external_id, tr.title, e.judge, e.prompt_version, e.engine, e.model, tr.domain, tr.stakes,
+    e.status, e.score, e.verdict, e.label, e.lead_reason, e.result_verdict, e.result_label, e.result_source, e.created_at,
+    coalesce((SELECT r.id FROM reviews r WHERE r.evaluation_id = e.id), '')`
+
+// rowInto are the destinations of rowColumns, in their order.
+func rowInto(e *EvaluationRow, r *judge.Result) []any {
+	return []any{&e.ID, &e.TraceID, &e.Title, &e.Judge, &e.PromptVersion, &e.Engine, &e.Model, &e.Domain, &e.Stakes,
+		&e.Status, &e.Score, &e.Verdict, &e.Label, &e.LeadReason, &r.Verdict, &r.Label, &r.Source, &e.CreatedAt, &e.ReviewID}
+}
+
+// seal leaves in the row what an actor for whom it is sealed may see.
+func (e *EvaluationRow) seal() {
+	e.Score, e.Verdict, e.Label, e.Result = nil, "", "", nil
+	e.LeadReason = sealLead(e.LeadReason)
+}
+
+func scanEvaluationRow(rows *sql.Rows, e *EvaluationRow) error {
+	var r judge.Result
+	if err := rows.Scan(append([]any{&e.Sealed}, rowInto(e, &r)...)...); err != nil {
+		return err
+	}
+	e.CreatedAt = e.CreatedAt.UTC()
+	if r.Source != "" {
+		e.Result = &r
+	}
+	if e.Sealed {
+		e.seal()
+	}
+	return nil
+}
+
+// ListEvaluations lists evaluations, the newest first, and the After of the
+// next page (empty: no more). What is sealed for the actor is left out of each
+// row, and never matches a filter by it.
+func (s *Store) ListEvaluations(ctx context.Context, a Actor, f EvaluationFilter) (rows []EvaluationRow, next string, err error) {
+	defer wrap(&err, "list evaluations of project %q", f.project())
+	if err := s.authorise(ctx, a, everyone, "evaluation.listed", "project:"+f.project()); err != nil {
+		return nil, "", err
+	}
+	p, err := projectNamed(ctx, s.reader, f.project())
+	if err != nil {
+		return nil, "", err
+	}
+	c, err := s.where(ctx, a, p, f)
+	if err != nil {
+		return nil, "", err
+	}
+	sealed := sealedFor(a, "e.id")
+	args := append(append(append([]any{}, sealed.args...), c.args...), f.limit()+1)
+	rows, err = collect(ctx, s.reader, scanEvaluationRow, `
+SELECT `+sealed.sql+`, `+rowColumns+`
+FROM evaluations e JOIN traces tr ON tr.id = e.trace_id
+`+c.where()+`
+ORDER BY e.created_at DESC, e.id DESC LIMIT ?`, args...)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(rows) > f.limit() {
+		rows = rows[:f.limit()]
+		last := rows[len(rows)-1]
+		next = cursor{last.CreatedAt, last.ID}.String()
+	}
+	return rows, next, nil
+}
+
+// rowsOfTrace lists the evaluations of one revision, the newest first.
+func rowsOfTrace(ctx context.Context, q querier, a Actor, traceID string) ([]EvaluationRow, error) {
+	sealed := sealedFor(a, "e.id")
+	return collect(ctx, q, scanEvaluationRow, `
+SELECT `+sealed.sql+`, `+rowColumns+`
+FROM evaluations e JOIN traces tr ON tr.id = e.trace_id
+WHERE e.trace_id = ? ORDER BY e.created_at DESC, e.id DESC`, append(append([]any{}, sealed.args...), traceID)...)
+}

@@ -1,0 +1,66 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/countersign/countersign/judge"
+)
+
+// judgedEvaluation reads what the judge said in full, without its calls. Run
+// and reasons are the caller's, who has them.
+func judgedEvaluation(ctx context.Context, q querier, id string) (judge.Evaluation, error) {
+	rows, err := collect(ctx, q, scanFull, `
+SELECT FALSE, `+fullColumns+` FROM evaluations e JOIN traces tr ON tr.id = e.trace_id WHERE e.id = ?`, id)
+	if err != nil {
+		return judge.Evaluation{}, err
+	}
+	if len(rows) == 0 {
+		return judge.Evaluation{}, fmt.Errorf("evaluation %s: %w", id, ErrNotFound)
+	}
+	e := rows[0].Evaluation
+	var report, findings, checks string
+	err = q.QueryRowContext(ctx, `SELECT report, findings, checks FROM evaluation_reports WHERE evaluation_id = ?`, id).
+		Scan(&report, &findings, &checks)
+	if errors.Is(err, sql.ErrNoRows) {
+		return e, nil
+	}
+	if err != nil {
+		return e, err
+	}
+	if report != "" {
+		e.Report = json.RawMessage(report)
+	}
+	if err := json.Unmarshal([]byte(findings), &e.Findings); err != nil {
+		return e, fmt.Errorf("the stored findings of evaluation %s: %w", id, err)
+	}
+	if err := json.Unmarshal([]byte(checks), &e.Checks); err != nil {
+		return e, fmt.Errorf("the stored checks of evaluation %s: %w", id, err)
+	}
+	return e, nil
+}
+
+// importedLabels are the human labels that came with a trace, oldest first.
+func importedLabels(ctx context.Context, q querier, traceID string) ([]judge.HumanLabel, error) {
+	return collect(ctx, q, func(r *sql.Rows, l *judge.HumanLabel) error {
+		var findings string
+		var visible bool
+		var at sql.NullTime
+		var probability sql.NullFloat64
+		if err := r.Scan(&l.Judge, &l.Label, &l.Verdict, &l.Reviewer, &findings, &l.Comment, &at, &visible, &l.Adjudicated,
+			&l.Stratum, &probability); err != nil {
+			return err
+		}
+		blind := !visible
+		l.At, l.Blind = optional(at), &blind
+		if probability.Valid {
+			l.InclusionProbability = &probability.Float64
+		}
+		return json.Unmarshal([]byte(findings), &l.Findings)
+	}, `
+SELECT judge, label, verdict, reviewer, findings, comment, labelled_at, verdict_visible, adjudicated, stratum, inclusion_probability
+FROM labels WHERE trace_id = ? AND source = 'imported' ORDER BY labelled_at, id`, traceID)
+}

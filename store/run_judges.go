@@ -1,0 +1,47 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+)
+
+// RunJudgeRow counts what one judge said in a run. Pass, Borderline and Fail
+// count results, so what is sealed is in Waiting only.
+type RunJudgeRow struct {
+	Judge                  string `json:"judge"`
+	Pass, Borderline, Fail int    `json:"-"`
+	Waiting                int    `json:"waiting"` // for a person
+	Refused                int    `json:"refused"`
+	Failed                 int    `json:"failed"` // of Waiting: the judge failed for good
+}
+
+// RunJudges counts a run's evaluations by judge. Roles: all.
+func (s *Store) RunJudges(ctx context.Context, a Actor, project, name string) (_ []RunJudgeRow, err error) {
+	defer wrap(&err, "count run %q of project %q by judge", name, project)
+	if err := s.authorise(ctx, a, everyone, "run.read", "project:"+project); err != nil {
+		return nil, err
+	}
+	p, err := projectNamed(ctx, s.reader, project)
+	if err != nil {
+		return nil, err
+	}
+	return collect(ctx, s.reader, func(rows *sql.Rows, r *RunJudgeRow) error {
+		return rows.Scan(&r.Judge, &r.Pass, &r.Borderline, &r.Fail, &r.Waiting, &r.Refused, &r.Failed)
+	}, `
+SELECT e.judge, count(*) FILTER (WHERE e.result_verdict = 'pass'), count(*) FILTER (WHERE e.result_verdict = 'borderline'),
+    count(*) FILTER (WHERE e.result_verdict = 'fail'), count(*) FILTER (WHERE e.status = 'in_review'),
+    count(*) FILTER (WHERE e.status = 'refused'), count(*) FILTER (WHERE e.status = 'in_review' AND e.lead_reason = 'judge_failed')
+FROM runs r JOIN run_traces rt ON rt.run_id = r.id JOIN evaluations e ON e.trace_id = rt.trace_id
+WHERE r.project_id = ? AND r.name = ? GROUP BY e.judge ORDER BY e.judge`, p.ID, name)
+}
+
+// RunNames lists the names of the newest runs, for filters.
+func (s *Store) RunNames(ctx context.Context, project string, limit int) (_ []string, err error) {
+	defer wrap(&err, "list the names of the runs of project %q", project)
+	p, err := projectNamed(ctx, s.reader, project)
+	if err != nil {
+		return nil, err
+	}
+	return collect(ctx, s.reader, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
+		`SELECT name FROM runs WHERE project_id = ? ORDER BY created_at DESC, id DESC LIMIT ?`, p.ID, limit)
+}

@@ -1,0 +1,81 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+)
+
+// RunRow is a run with its counts. Pass counts only what has a result, so it
+// tells nothing of what is sealed.
+type RunRow struct {
+	Name        string
+	Traces      int
+	Evaluations int
+	Pending     int // queued or being judged
+	Refused     int
+	Waiting     int // for a person
+	Final       int // have a result: accepted, or settled by people
+	Pass        int // of those with a result
+	CreatedAt   time.Time
+}
+
+func scanRun(rows *sql.Rows, r *RunRow) error {
+	err := rows.Scan(&r.Name, &r.CreatedAt, &r.Traces, &r.Evaluations, &r.Pending, &r.Refused, &r.Waiting, &r.Final, &r.Pass)
+	r.CreatedAt = r.CreatedAt.UTC()
+	return err
+}
+
+// runCounts counts the evaluations of the runs that the condition picks; only
+// these are counted, not every run there is.
+func runCounts(pick string) string {
+	return `
+WITH picked AS (SELECT id, name, created_at FROM runs WHERE ` + pick + `)
+SELECT p.name, p.created_at, count(DISTINCT rt.trace_id), count(e.id),
+    count(e.id) FILTER (WHERE e.status IN ('queued', 'judging')), count(e.id) FILTER (WHERE e.status = 'refused'),
+    count(e.id) FILTER (WHERE e.status = 'in_review'), count(e.id) FILTER (WHERE e.result_source <> ''),
+    count(e.id) FILTER (WHERE e.result_source <> '' AND e.result_verdict = 'pass')
+FROM picked p LEFT JOIN run_traces rt ON rt.run_id = p.id LEFT JOIN evaluations e ON e.trace_id = rt.trace_id
+GROUP BY p.id, p.name, p.created_at ORDER BY p.created_at DESC, p.id DESC`
+}
+
+// Runs lists the newest runs of a project; limit is 1..500, default 50. Counting
+// reads every evaluation of these runs, so the counts are kept until the next
+// audit event: whatever changes them writes one. Roles: all.
+func (s *Store) Runs(ctx context.Context, a Actor, project string, limit int) (_ []RunRow, err error) {
+	defer wrap(&err, "list the runs of project %q", project)
+	if err := s.authorise(ctx, a, everyone, "run.listed", "project:"+project); err != nil {
+		return nil, err
+	}
+	if limit <= 0 || limit > 500 {
+		limit = 50
+	}
+	p, err := projectNamed(ctx, s.reader, project)
+	if err != nil {
+		return nil, err
+	}
+	return s.keptRuns.of(ctx, s, fmt.Sprintf("%s %d", p.ID, limit), func() ([]RunRow, error) {
+		return collect(ctx, s.reader, scanRun, runCounts(`project_id = ? ORDER BY created_at DESC, id DESC LIMIT ?`), p.ID, limit)
+	})
+}
+
+// Run reads one run. Roles: all.
+func (s *Store) Run(ctx context.Context, a Actor, project, name string) (_ RunRow, err error) {
+	defer wrap(&err, "read run %q of project %q", name, project)
+	if err := s.authorise(ctx, a, everyone, "run.read", "project:"+project); err != nil {
+		return RunRow{}, err
+	}
+	p, err := projectNamed(ctx, s.reader, project)
+	if err != nil {
+		return RunRow{}, err
+	}
+	runs, err := collect(ctx, s.reader, scanRun, runCounts(`project_id = ? AND name = ?`), p.ID, name)
+	if err != nil {
+		return RunRow{}, err
+	}
+	if len(runs) == 0 {
+		return RunRow{}, fmt.Errorf("run: %w", ErrNotFound)
+	}
+	return runs[0], nil
+}

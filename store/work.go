@@ -1,0 +1,150 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/countersign/countersign/judge"
+)
+
+// The store is the work list of the judging workers.
+var _ judge.WorkList = (*Store)(nil)
+
+// workable is the condition of what a worker may take: what is queued, and
+// what another worker took and did not bring back in time.
+const workable = `(e.status = 'queued' OR (e.status = 'judging' AND e.lease_expires_at < ?))`
+
+// ClaimWork gives the oldest queued evaluations, and those whose lease ran out,
+// to a worker until the lease ends. Fewer than n, or none, is no error.
+func (s *Store) ClaimWork(ctx context.Context, worker string, n int, lease time.Duration) (_ []judge.Work, err error) {
+	defer wrap(&err, "claim work for %s", worker)
+	if n <= 0 || lease <= 0 {
+		return nil, fmt.Errorf("%d items for %s: both must be above zero", n, lease)
+	}
+	// Idle workers ask again and again: they must not queue for the writer.
+	var any bool
+	err = s.reader.QueryRowContext(ctx, `
+SELECT EXISTS (SELECT 1 FROM evaluations e WHERE e.status IN ('queued', 'judging') AND `+workable+`)`, s.clock()).Scan(&any)
+	if err != nil || !any {
+		return nil, err
+	}
+	var taken []workRow
+	err = s.write(ctx, func(t *tx) error {
+		found, err := collect(ctx, t, scanWorkRow, `
+SELECT e.id, e.fence, e.status, e.project_id, p.name, e.judge, e.prompt_version, e.engine, e.model, e.judgment_body, tr.body_hash
+FROM evaluations e JOIN projects p ON p.id = e.project_id JOIN traces tr ON tr.id = e.trace_id
+WHERE e.status IN ('queued', 'judging') AND `+workable+`
+ORDER BY e.created_at, e.id LIMIT ?`, t.now, n)
+		if err != nil {
+			return err
+		}
+		for _, w := range found {
+			held, err := t.changed(ctx, `
+UPDATE evaluations SET status = 'judging', fence = fence + 1, lease_holder = ?, lease_expires_at = ?
+WHERE id = ? AND fence = ?`, worker, t.now.Add(lease), w.ID, w.Fence)
+			if err != nil {
+				return err
+			}
+			if held == 0 { // another server took it between the two statements
+				continue
+			}
+			w.Fence++
+			t.tally(w.projectID, tallyStatus, w.status, -1)
+			t.tally(w.projectID, tallyStatus, string(judge.Judging), 1)
+			taken = append(taken, w)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.loadWork(ctx, taken)
+}
+
+// workRow is a claimed evaluation before its texts are read.
+type workRow struct {
+	ID                string
+	Fence             int64
+	status            string
+	projectID         string
+	project           string
+	planned           judge.Planned
+	body, judgmentRef string
+}
+
+func scanWorkRow(r *sql.Rows, w *workRow) error {
+	return r.Scan(&w.ID, &w.Fence, &w.status, &w.projectID, &w.project, &w.planned.Judge, &w.planned.PromptVersion,
+		&w.planned.Engine, &w.planned.Model, &w.judgmentRef, &w.body)
+}
+
+// loadWork reads the traces of claimed work, outside the write lock. A trace
+// carries the one recorded report that is to be judged and no labels.
+func (s *Store) loadWork(ctx context.Context, rows []workRow) ([]judge.Work, error) {
+	var hashes []string
+	for _, r := range rows {
+		hashes = append(hashes, r.body, r.judgmentRef)
+	}
+	texts, err := getTexts(ctx, s.reader, hashes)
+	if err != nil {
+		return nil, err
+	}
+	work := make([]judge.Work, len(rows))
+	for i, r := range rows {
+		w := judge.Work{EvaluationID: r.ID, Fence: r.Fence, Project: r.project, Planned: r.planned}
+		w.Planned.Judgment = judge.NoJudgment
+		if err := json.Unmarshal([]byte(texts[r.body]), &w.Trace); err != nil {
+			return nil, fmt.Errorf("read the trace of evaluation %s: %w", r.ID, err)
+		}
+		if r.judgmentRef != "" {
+			w.Planned.Judgment = 0
+			w.Trace.Judgments = make([]judge.Judgment, 1)
+			if err := json.Unmarshal([]byte(texts[r.judgmentRef]), &w.Trace.Judgments[0]); err != nil {
+				return nil, fmt.Errorf("read the recorded report of evaluation %s: %w", r.ID, err)
+			}
+		}
+		work[i] = w
+	}
+	return work, nil
+}
+
+// ReleaseWork puts claimed work back into the queue at once. Work that was
+// claimed by somebody else meanwhile is left to them.
+func (s *Store) ReleaseWork(ctx context.Context, work []judge.Work) (err error) {
+	defer wrap(&err, "release work")
+	if len(work) == 0 {
+		return nil
+	}
+	return s.write(ctx, func(t *tx) error {
+		for _, w := range work {
+			var projectID string
+			err := t.scan(ctx, `
+UPDATE evaluations SET status = 'queued', lease_holder = '', lease_expires_at = NULL
+WHERE id = ? AND fence = ? AND status = 'judging' RETURNING project_id`, []any{w.EvaluationID, w.Fence}, []any{&projectID})
+			if errors.Is(err, sql.ErrNoRows) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			t.tally(projectID, tallyStatus, string(judge.Judging), -1)
+			t.tally(projectID, tallyStatus, string(judge.Queued), 1)
+		}
+		return nil
+	})
+}
+
+// PendingWork counts the evaluations of a project that are queued or being
+// judged.
+func (s *Store) PendingWork(ctx context.Context, project string) (n int, err error) {
+	defer wrap(&err, "count the pending work of project %q", project)
+	p, err := projectNamed(ctx, s.reader, project)
+	if err != nil {
+		return 0, err
+	}
+	counts, err := s.tallied(ctx, p.ID, tallyStatus)
+	return counts[string(judge.Queued)] + counts[string(judge.Judging)], err
+}
