@@ -1,0 +1,50 @@
+package store
+
+import (
+	"fmt"
+	"time"
+)
+
+// HeldError says that somebody else holds the item. It is an ErrConflict.
+type HeldError struct {
+	HolderName string
+	Until      time.Time // when the claim runs out unless it is renewed
+}
+
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("%s holds this item until %s: wait for it or take another", e.HolderName, e.Until.UTC().Format(time.RFC3339))
+}
+
+// Is makes errors.Is(err, ErrConflict) true.
+func (e *HeldError) Is(target error) bool { return target == ErrConflict }
+
+// DecidedError says that the item is settled, and by what. It is an
+// ErrConflict.
+type DecidedError struct {
+	Decision Decision // the one that counts
+}
+
+func (e *DecidedError) Error() string {
+	return fmt.Sprintf("%s already decided this item at %s: reopen it to correct the decision",
+		e.Decision.UserName, e.Decision.At.UTC().Format(time.RFC3339))
+}
+
+// Is makes errors.Is(err, ErrConflict) true.
+func (e *DecidedError) Is(target error) bool { return target == ErrConflict }
+
+// ExpiredError says that the actor holds no claim on the item, though nobody
+// else does either: it was never made, was given back, or ran out and was
+// taken and given back since. It is an ErrConflict.
+type ExpiredError struct{}
+
+func (e *ExpiredError) Error() string {
+	return "this item is not claimed by you any more: claim it again, then decide"
+}
+
+// Is makes errors.Is(err, ErrConflict) true.
+func (e *ExpiredError) Is(target error) bool { return target == ErrConflict }
+
+// refuse is an ErrConflict with a plain sentence.
+func refuse(format string, args ...any) error {
+	return fmt.Errorf(format+": %w", append(args, ErrConflict)...)
+}

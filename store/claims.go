@@ -1,0 +1,375 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/countersign/countersign/judge"
+)
+
+// MaxLiveClaims is how many items one person may hold at a time.
+const MaxLiveClaims = 20
+
+// MaxComment is the length of the longest comment, in characters.
+const MaxComment = maxComment
+
+// ClaimFilter narrows what ClaimNext may give. Zero values mean: any.
+type ClaimFilter struct {
+	Judge  string
+	Domain string
+}
+
+// reviewState is what the rules of claiming and deciding look at.
+type reviewState struct {
+	id, projectID, project, evaluationID, traceID, externalID, judge string
+	policy                                                           judge.Policy
+	state, leadReason                                                string
+	blind, adjudicating                                              bool
+	stratum                                                          string
+	probability                                                      float64
+	holderID, holderName                                             string
+	claimedAt, lease                                                 *time.Time
+}
+
+func (r reviewState) subject() string { return "review:" + r.id }
+
+// tallyWaiting moves the count of waiting items by d.
+func (r reviewState) tallyWaiting(t *tx, d int) {
+	t.tally(r.projectID, tallyQueue, queueName(r.leadReason, r.blind), d)
+}
+
+func loadReviewState(ctx context.Context, q querier, reviewID string) (r reviewState, err error) {
+	var claimed, lease sql.NullTime
+	err = q.QueryRowContext(ctx, `
+SELECT r.id, r.project_id, r.evaluation_id, r.trace_id, r.external_id, r.judge, r.state, r.lead_reason, r.blind,
+    r.adjudicating, r.stratum, r.inclusion_probability, COALESCE(r.holder_id, ''), COALESCE(h.name, ''),
+    r.claimed_at, r.lease_expires_at
+FROM reviews r LEFT JOIN users h ON h.id = r.holder_id WHERE r.id = ?`, reviewID).Scan(
+		&r.id, &r.projectID, &r.evaluationID, &r.traceID, &r.externalID, &r.judge, &r.state, &r.leadReason, &r.blind,
+		&r.adjudicating, &r.stratum, &r.probability, &r.holderID, &r.holderName, &claimed, &lease)
+	if err != nil {
+		return r, notFound(err, "review %q", reviewID)
+	}
+	r.claimedAt, r.lease = optional(claimed), optional(lease)
+	p, err := projectByID(ctx, q, r.projectID)
+	r.project, r.policy = p.Name, p.Policy
+	return r, err
+}
+
+// settled gives the error for an item that waits for nobody any more, or nil.
+func (r reviewState) settled(ctx context.Context, q querier) error {
+	switch r.state {
+	case stateDecided:
+		d, _, err := lastSettling(ctx, q, r.id)
+		if err != nil {
+			return err
+		}
+		return &DecidedError{Decision: d}
+	case stateClosed:
+		return fmt.Errorf("review %s was closed: its evaluation is judged again, or an imported label settled it: %w", r.id, ErrConflict)
+	}
+	return nil
+}
+
+// heldBy gives the error for an actor who does not hold the item, or nil. A
+// claim that ran out still counts as long as nobody else took the item.
+func (r reviewState) heldBy(ctx context.Context, q querier, a Actor, now time.Time) error {
+	switch err := r.settled(ctx, q); {
+	case err != nil:
+		return err
+	case r.state == stateClaimed && r.holderID == a.UserID:
+		return nil
+	case r.state == stateClaimed && !lapsed(r.lease, now):
+		return &HeldError{HolderName: r.holderName, Until: *r.lease}
+	}
+	return &ExpiredError{}
+}
+
+// authoriseDecider lets only people through who may decide: the operator has
+// no name that a decision could carry.
+func (s *Store) authoriseDecider(ctx context.Context, a Actor, action, subject string) error {
+	if a.MayDecide() {
+		return nil
+	}
+	return s.authorise(ctx, a, nil, action, subject)
+}
+
+// errNotForThem is turned into a recorded denial once its transaction is over.
+var errNotForThem = errors.New("only a lead may settle this item, and not who sent it to adjudication")
+
+// denyAdjudication records the refusal that errNotForThem stands for.
+func (s *Store) denyAdjudication(ctx context.Context, a Actor, err error, action, reviewID string) error {
+	if !errors.Is(err, errNotForThem) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, s.authorise(ctx, a, nil, action, "review:"+reviewID))
+}
+
+// ClaimNext claims the first item in queue order that the actor may take: open,
+// or claimed by somebody whose lease ran out. What the actor skipped comes
+// last, the longest ago first. Adjudication goes to leads and admins, never to
+// who escalated. ErrNotFound: nothing is there; ErrConflict: the actor already
+// holds MaxLiveClaims.
+func (s *Store) ClaimNext(ctx context.Context, a Actor, project string, f ClaimFilter) (_ Review, err error) {
+	defer wrap(&err, "claim the next item")
+	if err := s.authoriseDecider(ctx, a, "review.claimed", "queue"); err != nil {
+		return Review{}, err
+	}
+	var claimed string
+	err = s.write(ctx, func(t *tx) error {
+		p, err := projectNamed(ctx, t, orDefaultProject(project))
+		if err != nil {
+			return err
+		}
+		if err := t.roomForClaim(ctx, a); err != nil {
+			return err
+		}
+		if claimed, err = nextFor(ctx, t, a, p.ID, f, t.now); err != nil {
+			return err
+		}
+		r, err := loadReviewState(ctx, t, claimed)
+		if err != nil {
+			return err
+		}
+		return t.claim(ctx, a, r)
+	})
+	if err != nil {
+		return Review{}, err
+	}
+	return s.GetReview(ctx, a, claimed)
+}
+
+// nextFor finds what ClaimNext would give: what was never skipped in queue
+// order, then what was.
+func nextFor(ctx context.Context, q querier, a Actor, projectID string, f ClaimFilter, now time.Time) (string, error) {
+	id, err := firstFree(ctx, q, a, projectID, f, now, `
+  AND NOT EXISTS (SELECT 1 FROM review_skips k WHERE k.review_id = r.id AND k.user_id = ?)
+ORDER BY r.urgency, r.due_at, r.id LIMIT 1`)
+	if !errors.Is(err, sql.ErrNoRows) {
+		return id, err
+	}
+	id, err = firstFree(ctx, q, a, projectID, f, now, `
+  AND EXISTS (SELECT 1 FROM review_skips k WHERE k.review_id = r.id AND k.user_id = ?)
+ORDER BY (SELECT k.skipped_at FROM review_skips k WHERE k.review_id = r.id AND k.user_id = ?), r.id LIMIT 1`, a.UserID)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("%w: %w", errQueueEmpty, ErrNotFound)
+	}
+	return id, err
+}
+
+// firstFree runs the common part of both questions; the rest asks about skips
+// and sets the order, its first parameter is the user.
+func firstFree(ctx context.Context, q querier, a Actor, projectID string, f ClaimFilter, now time.Time, rest string, more ...any) (id string, err error) {
+	var w strings.Builder
+	w.WriteString(`
+SELECT r.id FROM reviews r WHERE r.project_id = ? AND ` + waiting + `
+  AND (r.state <> 'claimed' OR r.lease_expires_at <= ?)`)
+	args := []any{projectID, now}
+	if f.Judge != "" {
+		w.WriteString(` AND r.judge = ?`)
+		args = append(args, f.Judge)
+	}
+	if f.Domain != "" {
+		w.WriteString(` AND r.domain = ?`)
+		args = append(args, f.Domain)
+	}
+	if a.mayAdjudicate() {
+		w.WriteString(` AND (NOT r.adjudicating OR NOT EXISTS (` + sentAway + `))`)
+		args = append(args, a.UserID)
+	} else {
+		w.WriteString(` AND NOT r.adjudicating`)
+	}
+	args = append(append(args, a.UserID), more...)
+	err = q.QueryRowContext(ctx, w.String()+rest, args...).Scan(&id)
+	return id, err
+}
+
+// sentAway finds that a person sent a review r to adjudication.
+const sentAway = `SELECT 1 FROM decisions d WHERE d.review_id = r.id AND d.user_id = ? AND d.action IN ('escalate', 'cannot_judge')`
+
+func (a Actor) mayAdjudicate() bool { return a.MayDecide() && (a.Role == Lead || a.Role == Admin) }
+
+// ClaimReview claims one item. A claim that the actor has already is renewed.
+// *HeldError: somebody else holds it; *DecidedError: it is settled;
+// ErrForbidden: it waits for a lead, or for another one.
+func (s *Store) ClaimReview(ctx context.Context, a Actor, reviewID string) (_ Review, err error) {
+	defer wrap(&err, "claim review %s", reviewID)
+	if err := s.authoriseDecider(ctx, a, "review.claimed", "review:"+reviewID); err != nil {
+		return Review{}, err
+	}
+	err = s.write(ctx, func(t *tx) error {
+		r, err := loadReviewState(ctx, t, reviewID)
+		if err != nil {
+			return err
+		}
+		err = r.heldBy(ctx, t, a, t.now)
+		var free *ExpiredError
+		switch {
+		case err == nil && !lapsed(r.lease, t.now):
+			_, err = t.renew(ctx, r)
+			return err
+		case err != nil && !errors.As(err, &free):
+			return err
+		}
+		if r.adjudicating {
+			if err := maySettle(ctx, t, a, r.id); err != nil {
+				return err
+			}
+		}
+		if err := t.roomForClaim(ctx, a); err != nil {
+			return err
+		}
+		return t.claim(ctx, a, r)
+	})
+	if err != nil {
+		return Review{}, s.denyAdjudication(ctx, a, err, "review.claimed", reviewID)
+	}
+	return s.GetReview(ctx, a, reviewID)
+}
+
+func maySettle(ctx context.Context, q querier, a Actor, reviewID string) error {
+	if !a.mayAdjudicate() {
+		return errNotForThem
+	}
+	var sent bool
+	if err := q.QueryRowContext(ctx, `SELECT EXISTS (`+sentAway+`) FROM reviews r WHERE r.id = ?`, a.UserID, reviewID).Scan(&sent); err != nil {
+		return err
+	}
+	if sent {
+		return errNotForThem
+	}
+	return nil
+}
+
+func (t *tx) roomForClaim(ctx context.Context, a Actor) error {
+	var n int
+	if err := t.QueryRowContext(ctx, `
+SELECT count(*) FROM reviews r WHERE r.holder_id = ? AND r.lease_expires_at > ?`, a.UserID, t.now).Scan(&n); err != nil {
+		return err
+	}
+	if n >= MaxLiveClaims {
+		return fmt.Errorf("%s already holds %d items, which is the most: decide or release one first: %w", a.Name, n, ErrConflict)
+	}
+	return nil
+}
+
+// claim gives a free item to the actor. The condition repeats what was read:
+// on a database with several writers the row may have changed since.
+func (t *tx) claim(ctx context.Context, a Actor, r reviewState) error {
+	until := t.now.Add(time.Duration(r.policy.LeaseMinutes) * time.Minute)
+	n, err := t.changed(ctx, `
+UPDATE reviews SET state = 'claimed', holder_id = ?, claimed_at = ?, lease_expires_at = ?
+WHERE id = ? AND (state IN ('open', 'adjudication') OR state = 'claimed' AND lease_expires_at <= ?)`,
+		a.UserID, t.now, until, r.id, t.now)
+	if err != nil {
+		return err
+	}
+	if n != 1 {
+		return fmt.Errorf("review %s was taken meanwhile: %w", r.id, ErrConflict)
+	}
+	if r.state == stateAdjudication {
+		t.tally(r.projectID, tallyQueueState, tallyAdjudication, -1)
+	}
+	data := map[string]any{"evaluation_id": r.evaluationID, "until": until}
+	if r.state == stateClaimed {
+		data["lapsed_claim_of"] = r.holderID
+	}
+	t.audit(event{project: r.project, actor: a, action: "review.claimed", subject: r.subject(), data: data})
+	return nil
+}
+
+// RenewClaim lengthens the actor's claim by a whole lease from now, and gives
+// its new end. A claim that ran out is renewed too unless somebody took the
+// item: then *HeldError or *DecidedError. *ExpiredError: there is no claim.
+func (s *Store) RenewClaim(ctx context.Context, a Actor, reviewID string) (until time.Time, err error) {
+	defer wrap(&err, "renew the claim on review %s", reviewID)
+	if err := s.authoriseDecider(ctx, a, "review.renewed", "review:"+reviewID); err != nil {
+		return time.Time{}, err
+	}
+	err = s.write(ctx, func(t *tx) error {
+		r, err := loadReviewState(ctx, t, reviewID)
+		if err != nil {
+			return err
+		}
+		if err := r.heldBy(ctx, t, a, t.now); err != nil {
+			return err
+		}
+		until, err = t.renew(ctx, r)
+		return err
+	})
+	return until, err
+}
+
+func (t *tx) renew(ctx context.Context, r reviewState) (time.Time, error) {
+	until := t.now.Add(time.Duration(r.policy.LeaseMinutes) * time.Minute)
+	_, err := t.exec(ctx, `UPDATE reviews SET lease_expires_at = ? WHERE id = ?`, until, r.id)
+	return until, err
+}
+
+// ReleaseClaim gives an item back to the queue. Roles: its holder.
+func (s *Store) ReleaseClaim(ctx context.Context, a Actor, reviewID string) (err error) {
+	defer wrap(&err, "release review %s", reviewID)
+	if err := s.authoriseDecider(ctx, a, "review.released", "review:"+reviewID); err != nil {
+		return err
+	}
+	return s.write(ctx, func(t *tx) error {
+		r, err := loadReviewState(ctx, t, reviewID)
+		if err != nil {
+			return err
+		}
+		if err := r.heldBy(ctx, t, a, t.now); err != nil {
+			return err
+		}
+		t.audit(event{project: r.project, actor: a, action: "review.released", subject: r.subject(),
+			data: map[string]any{"evaluation_id": r.evaluationID}})
+		return t.release(ctx, r)
+	})
+}
+
+func (t *tx) release(ctx context.Context, r reviewState) error {
+	if r.adjudicating {
+		t.tally(r.projectID, tallyQueueState, tallyAdjudication, 1)
+	}
+	_, err := t.exec(ctx, `
+UPDATE reviews SET state = ?, holder_id = NULL, claimed_at = NULL, lease_expires_at = NULL WHERE id = ?`,
+		restingState(r.adjudicating), r.id)
+	return err
+}
+
+// SkipReview passes an item on: it comes back to the actor after everything
+// else. A claim that the actor has on it is released; what others hold is left
+// to them. The comment may be empty.
+func (s *Store) SkipReview(ctx context.Context, a Actor, reviewID, comment string) (err error) {
+	defer wrap(&err, "skip review %s", reviewID)
+	if err := s.authoriseDecider(ctx, a, "review.skipped", "review:"+reviewID); err != nil {
+		return err
+	}
+	if err := checkComment("comment", comment, false); err != nil {
+		return err
+	}
+	return s.write(ctx, func(t *tx) error {
+		r, err := loadReviewState(ctx, t, reviewID)
+		if err != nil {
+			return err
+		}
+		if err := r.settled(ctx, t); err != nil {
+			return err
+		}
+		if _, err := t.exec(ctx, `
+INSERT INTO review_skips (review_id, user_id, comment, skipped_at) VALUES (?, ?, ?, ?)
+ON CONFLICT (review_id, user_id) DO UPDATE SET comment = excluded.comment, skipped_at = excluded.skipped_at`,
+			r.id, a.UserID, comment, t.now); err != nil {
+			return err
+		}
+		t.audit(event{project: r.project, actor: a, action: "review.skipped", subject: r.subject(),
+			data: map[string]any{"evaluation_id": r.evaluationID, "comment": comment}})
+		if r.state == stateClaimed && r.holderID == a.UserID {
+			return t.release(ctx, r)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,250 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/countersign/countersign/judge"
+)
+
+// ReasonCodes are why a person overrides a judge: a fixed list, so that
+// overrides can be counted by cause.
+var ReasonCodes = []string{
+	"judge_wrong", "missed_error", "too_strict", "too_lenient",
+	"wrong_source", "ambiguous_trace", "rubric_unclear", "other",
+}
+
+// DecisionInput is what a person sends. Which fields count depends on the
+// action: see Decide.
+type DecisionInput struct {
+	Action     string // confirm, override, cannot_judge, escalate; keep, adopt after a first answer
+	Verdict    judge.Verdict
+	Label      string
+	Findings   []judge.Finding // nil: the judge's for confirm and adopt, the first answer's for keep, none for override
+	ReasonCode string          // one of ReasonCodes
+	Comment    string
+	Confidence string // low, medium, high or empty
+}
+
+// Decide settles an item, or sends it to a lead. Only its holder may; a claim
+// that ran out counts as long as nobody took the item. It happens once: who
+// comes late gets *DecidedError with the decision that counts, *HeldError or
+// *ExpiredError.
+//
+// Where the verdict is visible: confirm; override (verdict or label, reason
+// code and comment required unless the judge gave no verdict; one that changes
+// nothing is kept as a confirm).
+// On a blind item, after the first answer: keep (the own answer stands; where
+// it differs from the judge's it is an override, with reason code and comment)
+// or adopt (the judge's answer). Either way: escalate, and before a first
+// answer cannot_judge, both with a comment; a lead settles those. A corrected
+// decision may be confirm or override whatever was answered first.
+func (s *Store) Decide(ctx context.Context, a Actor, reviewID string, in DecisionInput) (d Decision, err error) {
+	defer wrap(&err, "decide review %s", reviewID)
+	if err := s.authoriseDecider(ctx, a, "decision.made", "review:"+reviewID); err != nil {
+		return Decision{}, err
+	}
+	if err := checkDecisionInput(in); err != nil {
+		return Decision{}, err
+	}
+	err = s.write(ctx, func(t *tx) error {
+		r, err := loadReviewState(ctx, t, reviewID)
+		if err != nil {
+			return err
+		}
+		if err := r.heldBy(ctx, t, a, t.now); err != nil {
+			return err
+		}
+		facts, err := loadFacts(ctx, t, a, r)
+		if err != nil {
+			return err
+		}
+		out, err := facts.resolve(ctx, t, in)
+		if err != nil {
+			return err
+		}
+		d, err = t.storeDecision(ctx, a, facts, in, out)
+		return err
+	})
+	return d, err
+}
+
+func checkDecisionInput(in DecisionInput) error {
+	if err := checkComment("comment", in.Comment, false); err != nil {
+		return err
+	}
+	if in.ReasonCode != "" && !slices.Contains(ReasonCodes, in.ReasonCode) {
+		return invalid("reason_code", "is %q: it is one of %s", in.ReasonCode, strings.Join(ReasonCodes, ", "))
+	}
+	switch in.Confidence {
+	case "", "low", "medium", "high":
+	default:
+		return invalid("confidence", "is %q: it is one of low, medium, high", in.Confidence)
+	}
+	if err := checkFindings(in.Findings); err != nil {
+		return err
+	}
+	if len(in.Findings) > MaxFindings {
+		return invalid("findings", "are %d: at most %d can be kept", len(in.Findings), MaxFindings)
+	}
+	return nil
+}
+
+// facts are what a decision is measured against.
+type facts struct {
+	review        reviewState
+	judged        Answer // the judge's; without a verdict when it failed
+	promptVersion string
+	cluster       string
+	first         *Answer   // the actor's answer before the reveal
+	seen          bool      // the actor had the verdict shown before answering
+	corrects      *Decision // the decision that a new one supersedes
+}
+
+// visible says that the actor knew the verdict before their first answer.
+func (f facts) visible() bool { return f.first == nil && (!f.review.blind || f.seen) }
+
+func loadFacts(ctx context.Context, q querier, a Actor, r reviewState) (f facts, err error) {
+	f.review = r
+	var findings sql.NullString
+	err = q.QueryRowContext(ctx, `
+SELECT e.verdict, e.label, e.prompt_version, t.cluster, x.findings
+FROM evaluations e JOIN traces t ON t.id = e.trace_id LEFT JOIN evaluation_reports x ON x.evaluation_id = e.id
+WHERE e.id = ?`, r.evaluationID).Scan(&f.judged.Verdict, &f.judged.Label, &f.promptVersion, &f.cluster, &findings)
+	if err != nil {
+		return f, fmt.Errorf("read evaluation %s: %w", r.evaluationID, err)
+	}
+	f.judged.Findings = []judge.Finding{}
+	if findings.String != "" {
+		if err := json.Unmarshal([]byte(findings.String), &f.judged.Findings); err != nil {
+			return f, fmt.Errorf("the stored findings of evaluation %s: %w", r.evaluationID, err)
+		}
+	}
+	if f.first, err = firstAnswer(ctx, q, r.id, a.UserID); err != nil {
+		return f, err
+	}
+	if f.seen, err = exposed(ctx, q, r.evaluationID, a.UserID); err != nil {
+		return f, err
+	}
+	last, ok, err := lastSettling(ctx, q, r.id)
+	if ok {
+		f.corrects = &last
+	}
+	return f, err
+}
+
+// outcome is what an input comes to.
+type outcome struct {
+	action, choice string
+	answer         Answer // empty for cannot_judge and escalate
+	abstain        bool
+}
+
+// resolve applies the rules of Decide.
+func (f facts) resolve(ctx context.Context, q querier, in DecisionInput) (outcome, error) {
+	blindFirst := f.first != nil && f.corrects == nil
+	switch in.Action {
+	case Escalate:
+		return outcome{action: Escalate}, checkComment("comment", in.Comment, true)
+	case CannotJudge:
+		if f.first != nil {
+			return outcome{}, invalid("action", "is cannot_judge, but you have answered: keep, adopt or escalate")
+		}
+		return outcome{action: CannotJudge, abstain: true}, checkComment("comment", in.Comment, true)
+	case Keep, Adopt:
+		if f.first == nil {
+			return outcome{}, invalid("action", "is %s, which needs a first answer: give your own verdict first", in.Action)
+		}
+	case Confirm, Override:
+		if blindFirst {
+			return outcome{}, invalid("action", "is %s, but this item was answered blind: keep, adopt or escalate", in.Action)
+		}
+		if f.first == nil && !f.visible() {
+			return outcome{}, invalid("action", "is %s, but the verdict is sealed: give your own verdict first", in.Action)
+		}
+	case "":
+		return outcome{}, invalid("action", "is missing")
+	default:
+		return outcome{}, invalid("action", "is %q: it is one of confirm, override, cannot_judge, escalate, keep, adopt", in.Action)
+	}
+	if in.Action == Confirm || in.Action == Adopt {
+		return f.takeJudged(ctx, q, in)
+	}
+	own := Answer{Verdict: in.Verdict, Label: in.Label, Findings: in.Findings}
+	choice := ""
+	if in.Action == Keep {
+		if in.Verdict != "" && in.Verdict != f.first.Verdict || in.Label != "" && in.Label != f.first.Label {
+			return outcome{}, invalid("verdict", "is another than your first answer %s, which keep lets stand", f.first.Verdict)
+		}
+		own.Verdict, own.Label, choice = f.first.Verdict, f.first.Label, Keep
+		if own.Findings == nil {
+			own.Findings = f.first.Findings
+		}
+	}
+	return f.takeOwn(ctx, q, in, own, choice)
+}
+
+// takeJudged is the judge's answer as the person's own.
+func (f facts) takeJudged(ctx context.Context, q querier, in DecisionInput) (outcome, error) {
+	if f.judged.Verdict == "" {
+		return outcome{}, invalid("action", "is %s, but the judge gave no verdict: give your own", in.Action)
+	}
+	if in.Verdict != "" && in.Verdict != f.judged.Verdict {
+		return outcome{}, invalid("verdict", "is %s, but the judge said %s: override to change it", in.Verdict, f.judged.Verdict)
+	}
+	if in.Label != "" && in.Label != f.judged.Label {
+		return outcome{}, invalid("label", "is %q, but the judge said %q: override to change it", in.Label, f.judged.Label)
+	}
+	out := outcome{action: Confirm, answer: f.judged}
+	if in.Action == Adopt {
+		out.choice = Adopt
+	}
+	if in.Findings != nil {
+		out.answer.Findings = in.Findings
+	}
+	var err error
+	out.abstain, err = abstains(ctx, q, f.review, f.judged.Label)
+	return out, err
+}
+
+// takeOwn is the person's answer; it overrides unless it changes nothing.
+func (f facts) takeOwn(ctx context.Context, q querier, in DecisionInput, own Answer, choice string) (outcome, error) {
+	keepFindings := own.Findings == nil
+	own, abstain, err := checkAnswer(ctx, q, f.review, own)
+	if err != nil {
+		return outcome{}, err
+	}
+	out := outcome{action: Override, choice: choice, answer: own, abstain: abstain}
+	if out.answer.Label == "" && own.Verdict == f.judged.Verdict {
+		out.answer.Label = f.judged.Label // the verdict stands, and the class with it
+	}
+	if f.judged.Verdict != "" && own.agrees(f.judged) &&
+		(choice == Keep || keepFindings || len(own.Findings) == 0 || slices.Equal(own.Findings, f.judged.Findings)) {
+		out.action = Confirm
+		if keepFindings {
+			out.answer.Findings = f.judged.Findings
+		}
+		return out, nil
+	}
+	if f.judged.Verdict == "" {
+		return out, nil // the judge failed: there is nothing to say no to
+	}
+	if in.ReasonCode == "" {
+		return outcome{}, invalid("reason_code", "is missing: an override says why")
+	}
+	return out, checkComment("comment", in.Comment, true)
+}
+
+func abstains(ctx context.Context, q querier, r reviewState, label string) (abstain bool, err error) {
+	err = q.QueryRowContext(ctx, `
+SELECT abstain FROM judge_labels WHERE project_id = ? AND judge = ? AND label = ?`, r.projectID, r.judge, label).Scan(&abstain)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return abstain, err
+}

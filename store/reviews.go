@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/countersign/countersign/judge"
+)
+
+// Review is an item of the queue with all that a person needs to decide it,
+// and nothing that is sealed for them.
+type Review struct {
+	QueueItem
+	Project string
+	Run     string // the newest of the runs that hold the trace; empty: none
+	// Trace is without recorded judgments: the one that counts is Evaluation.
+	// Human labels are left out too as long as any evaluation of the trace is
+	// sealed for the actor, because they would tell.
+	Trace         judge.Trace
+	Revision      int
+	Hashes        judge.Hashes
+	JudgeName     string
+	PromptVersion string
+	Labels        []judge.Label // the judge's scale, best first
+	Ordinal       bool          // the order of Labels means something
+	Mine          bool          // the actor holds the claim, live or run out
+	// Evaluation is what the judge said; nil while sealed.
+	Evaluation *judge.Evaluation
+	First      *Answer    // what the actor said before the reveal
+	Decisions  []Decision // oldest first; empty while sealed
+	Events     []AuditEvent
+	Settled    *Decision // the decision that counts, once there is one
+	Result     *judge.Result
+}
+
+// GetReview gives one item as the actor may see it. Roles: all.
+func (s *Store) GetReview(ctx context.Context, a Actor, reviewID string) (v Review, err error) {
+	defer wrap(&err, "read review %s", reviewID)
+	if err := s.authorise(ctx, a, everyone, "review.read", "review:"+reviewID); err != nil {
+		return Review{}, err
+	}
+	// One read transaction: what is sealed and what is shown are of the same
+	// moment, so a decision in between can't unseal half of it.
+	read, err := s.reader.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return Review{}, err
+	}
+	defer func() { err = errors.Join(err, ignoreDone(read.Rollback())) }()
+	return s.readReview(ctx, read, a, reviewID)
+}
+
+func (s *Store) readReview(ctx context.Context, q querier, a Actor, reviewID string) (v Review, err error) {
+	var at reviewPlace
+	if v, at, err = s.readReviewRow(ctx, q, a, reviewID); err != nil {
+		return Review{}, err
+	}
+	items := []QueueItem{v.QueueItem}
+	if err := fillReasons(ctx, q, items); err != nil {
+		return Review{}, err
+	}
+	v.QueueItem = items[0]
+	if v.Trace, err = traceBody(ctx, q, at.bodyHash); err != nil {
+		return Review{}, err
+	}
+	runs, err := runsOf(ctx, q, []string{at.traceID})
+	if err != nil {
+		return Review{}, err
+	}
+	v.Run, v.Trace.Run = runs[at.traceID], runs[at.traceID]
+	if at.traceSealed {
+		v.Trace.Judgments, v.Trace.Labels = nil, nil
+	} else if v.Trace.Labels, err = importedLabels(ctx, q, at.traceID); err != nil {
+		return Review{}, err
+	}
+	if v.Labels, err = judgeLabels(ctx, q, at.projectID, v.Judge); err != nil {
+		return Review{}, err
+	}
+	if v.First, err = firstAnswer(ctx, q, v.ReviewID, a.UserID); err != nil {
+		return Review{}, err
+	}
+	if v.Events, err = collect(ctx, q, scanAudit, `
+SELECT `+auditColumns+` FROM audit_events WHERE subject IN (?, ?, ?) AND allowed ORDER BY seq`,
+		"evaluation:"+v.EvaluationID, "review:"+v.ReviewID, "trace:"+at.traceID); err != nil {
+		return Review{}, err
+	}
+	if v.Sealed {
+		v.Events = sealEvents(v.Events)
+		return v, nil
+	}
+	return v, v.reveal(ctx, q)
+}
+
+// reveal adds what a sealed item keeps back.
+func (v *Review) reveal(ctx context.Context, q querier) error {
+	e, err := judgedEvaluation(ctx, q, v.EvaluationID)
+	if err != nil {
+		return err
+	}
+	e.Run, e.Reasons = v.Run, v.Reasons
+	v.Evaluation, v.Result = &e, e.Result
+	if v.Decisions, err = decisionsOf(ctx, q, v.EvaluationID); err != nil {
+		return err
+	}
+	if v.State == stateDecided {
+		for i := range v.Decisions {
+			if v.Decisions[i].settles() {
+				v.Settled = &v.Decisions[i]
+			}
+		}
+	}
+	return nil
+}
+
+// reviewPlace is where the rest of a review is found.
+type reviewPlace struct {
+	projectID, traceID, bodyHash string
+	traceSealed                  bool
+}
+
+func (s *Store) readReviewRow(ctx context.Context, q querier, a Actor, reviewID string) (v Review, at reviewPlace, err error) {
+	seal, traceSeal := sealedFor(a, "r.evaluation_id"), traceSealedFor(a, "r.trace_id")
+	args := append(append([]any{}, seal.args...), traceSeal.args...)
+	var row queueRow
+	var lease sql.NullTime
+	err = q.QueryRowContext(ctx, `
+SELECT `+seal.sql+`, `+queueColumns+`, `+traceSeal.sql+`, p.id, p.name, t.id, t.revision, t.body_hash,
+    t.content_hash, t.candidate_hash, t.reference_hash, e.prompt_version,
+    COALESCE((SELECT j.ordinal FROM judges j WHERE j.project_id = r.project_id AND j.name = r.judge AND j.current), FALSE)
+FROM reviews r
+JOIN projects p ON p.id = r.project_id
+JOIN evaluations e ON e.id = r.evaluation_id
+JOIN traces t ON t.id = r.trace_id
+LEFT JOIN users h ON h.id = r.holder_id
+WHERE r.id = ?`, append(args, reviewID)...).Scan(append(row.fields(&lease),
+		&at.traceSealed, &at.projectID, &v.Project, &at.traceID, &v.Revision, &at.bodyHash,
+		&v.Hashes.Trace, &v.Hashes.Candidate, &v.Hashes.Reference, &v.PromptVersion, &v.Ordinal)...)
+	if err != nil {
+		return Review{}, at, notFound(err, "review %q", reviewID)
+	}
+	row.settle(a, s.clock(), lease)
+	v.QueueItem, v.JudgeName = row.QueueItem, row.Judge
+	v.Mine = v.State == stateClaimed && v.HolderID == a.UserID && a.UserID != ""
+	return v, at, nil
+}
+
+// traceBody reads a trace as it was stored.
+func traceBody(ctx context.Context, q querier, hash string) (t judge.Trace, err error) {
+	body, err := getText(ctx, q, hash)
+	if err != nil {
+		return t, err
+	}
+	if err := json.Unmarshal([]byte(body), &t); err != nil {
+		return t, fmt.Errorf("the stored trace %s: %w", hash, err)
+	}
+	return t, nil
+}
