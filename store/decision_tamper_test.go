@@ -1,0 +1,65 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/store"
+)
+
+// TestTamperingWithDecisionsIsFound: decisions are not in the chain whole, but
+// it holds each of them.
+func TestTamperingWithDecisionsIsFound(t *testing.T) {
+	for _, test := range []struct{ name, sql, problem string }{
+		{"nothing", ``, ""},
+		{"verdict changed", `UPDATE decisions SET verdict = 'borderline'`, "was changed"},
+		{"comment changed", `UPDATE decisions SET comment = 'another'`, "was changed"},
+		{"given to somebody else", `UPDATE decisions SET user_id = (SELECT id FROM users WHERE id <> user_id LIMIT 1)`, "was changed"},
+		{"removed", `PRAGMA foreign_keys = off; DELETE FROM decisions`, "was removed"},
+		{"slipped in", `INSERT INTO decisions SELECT 'forged', review_id, evaluation_id, user_id, action, choice, verdict, label, findings, reason_code,
+    comment, confidence, blind, verdict_visible, first_verdict, first_label, adjudication, seconds, supersedes, decided_at FROM decisions LIMIT 1`, "was slipped in"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d := openDesk(t)
+			reviews := d.put(judged{id: "one"})
+			d.claim(d.ann, reviews["one"])
+			d.first(d.ann, reviews["one"], judge.Pass)
+			d.decide(d.ann, reviews["one"], store.DecisionInput{Action: store.Adopt, Comment: "as it says", Confidence: "high"})
+			if test.sql != "" {
+				if _, err := d.raw.Exec(`DROP TRIGGER decisions_no_update; DROP TRIGGER decisions_no_delete; ` + test.sql); err != nil {
+					t.Fatal(err)
+				}
+			}
+			v, err := d.VerifyAudit(d.ctx, store.Operator("test"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (test.problem == "") != (v.Problem == "") || !strings.Contains(v.Problem, test.problem) {
+				t.Errorf("problem %q, want one with %q", v.Problem, test.problem)
+			}
+		})
+	}
+}
+
+// TestLabelAloneIsNoAgreement: a critical report fails although its score is in
+// a class that passes; the same class without the fail is an override.
+func TestLabelAloneIsNoAgreement(t *testing.T) {
+	d := openDesk(t)
+	reviews := d.put(judged{id: "critical"})
+	best := d.text(`SELECT label FROM judge_labels WHERE verdict = 'pass' ORDER BY position LIMIT 1`)
+	if _, err := d.raw.Exec(`UPDATE evaluations SET verdict = 'fail', label = ?, critical = TRUE`, best); err != nil {
+		t.Fatal(err)
+	}
+	d.claim(d.ann, reviews["critical"])
+	if _, err := d.CommitFirstAnswer(d.ctx, d.ann, reviews["critical"], store.Answer{Label: best}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Decide(d.ctx, d.ann, reviews["critical"], store.DecisionInput{Action: store.Keep}); err == nil || !strings.Contains(err.Error(), "reason_code") {
+		t.Fatalf("a fail became a pass without a reason: %v", err)
+	}
+	got, err := d.Decide(d.ctx, d.ann, reviews["critical"], store.DecisionInput{Action: store.Keep, ReasonCode: "too_strict", Comment: "not critical"})
+	if err != nil || got.Action != store.Override || got.Verdict != judge.Pass {
+		t.Errorf("decision %+v, error %v, want an override to pass", got, err)
+	}
+}

@@ -1,0 +1,141 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/countersign/countersign/judge"
+)
+
+// known is what the database knows about a batch of results, read in a few
+// queries for all of them.
+type known struct {
+	projects    map[string]Project
+	evaluations map[string]stored            // those still being judged, by id
+	adjudicated map[tracedJudge]judge.Result // by labels that came with the traces
+	verdicts    map[tracedJudge][]*verdictOf // of other models and versions
+}
+
+// stored is an evaluation that is being finished.
+type stored struct {
+	subject
+	fence    int64
+	attempts int // of earlier rounds, before a retry
+}
+
+// verdictOf is an evaluation that has a verdict; of it only status, verdict,
+// model and version are read.
+type verdictOf struct {
+	id string
+	judge.Evaluation
+}
+
+func (t *tx) knownOf(ctx context.Context, ready []finished) (*known, error) {
+	k := &known{projects: map[string]Project{}, evaluations: make(map[string]stored, len(ready)),
+		adjudicated: map[tracedJudge]judge.Result{}, verdicts: map[tracedJudge][]*verdictOf{}}
+	ids := make([]string, len(ready))
+	for i, f := range ready {
+		ids[i] = f.Work.EvaluationID
+	}
+	if err := inBatches(distinct(ids), func(batch []string) error { return k.readEvaluations(ctx, t, batch) }); err != nil {
+		return nil, err
+	}
+	var traces []string
+	for _, s := range k.evaluations {
+		traces = append(traces, s.traceID)
+	}
+	return k, inBatches(distinct(traces), func(batch []string) error {
+		if err := k.readAdjudicated(ctx, t, batch); err != nil {
+			return err
+		}
+		return k.readVerdicts(ctx, t, batch)
+	})
+}
+
+func (k *known) readEvaluations(ctx context.Context, t *tx, ids []string) error {
+	found, err := collect(ctx, t, func(r *sql.Rows, s *stored) error {
+		return r.Scan(&s.evaluationID, &s.fence, &s.projectID, &s.traceID, &s.judge, &s.attempts, &s.externalID, &s.domain, &s.stakes, &s.title)
+	}, `
+SELECT e.id, e.fence, e.project_id, e.trace_id, e.judge, e.attempts, tr.external_id, tr.domain, tr.stakes, tr.title
+FROM evaluations e JOIN traces tr ON tr.id = e.trace_id
+WHERE e.id IN (`+placeholders(len(ids))+`) AND e.status = 'judging'`, anys(ids)...)
+	if err != nil {
+		return err
+	}
+	for _, s := range found {
+		p, ok := k.projects[s.projectID]
+		if !ok {
+			if p, err = projectByID(ctx, t, s.projectID); err != nil {
+				return err
+			}
+			k.projects[s.projectID] = p
+		}
+		s.project, s.policy = p.Name, p.Policy
+		k.evaluations[s.evaluationID] = s
+	}
+	return nil
+}
+
+// readAdjudicated reads adjudicated imported labels; the newest counts.
+func (k *known) readAdjudicated(ctx context.Context, t *tx, traces []string) error {
+	type labelled struct {
+		on tracedJudge
+		judge.Result
+	}
+	found, err := collect(ctx, t, func(r *sql.Rows, l *labelled) error {
+		return r.Scan(&l.on.traceID, &l.on.judge, &l.Verdict, &l.Label)
+	}, `
+SELECT trace_id, judge, verdict, label FROM labels
+WHERE trace_id IN (`+placeholders(len(traces))+`) AND source = 'imported' AND adjudicated ORDER BY labelled_at, id`, anys(traces)...)
+	for _, l := range found {
+		l.Source = judge.ByAdjudication
+		k.adjudicated[l.on] = l.Result
+	}
+	return err
+}
+
+func (k *known) readVerdicts(ctx context.Context, t *tx, traces []string) error {
+	type placed struct {
+		on tracedJudge
+		verdictOf
+	}
+	found, err := collect(ctx, t, func(r *sql.Rows, v *placed) error {
+		return r.Scan(&v.on.traceID, &v.on.judge, &v.id, &v.Model, &v.PromptVersion, &v.Verdict, &v.Status)
+	}, `
+SELECT trace_id, judge, id, model, prompt_version, verdict, status FROM evaluations
+WHERE trace_id IN (`+placeholders(len(traces))+`) AND engine <> 'recorded' AND verdict <> '' ORDER BY created_at DESC, id DESC`, anys(traces)...)
+	for i := range found {
+		k.verdicts[found[i].on] = append(k.verdicts[found[i].on], &found[i].verdictOf)
+	}
+	return err
+}
+
+// route settles status and result: an adjudicated label that came with the
+// trace decides; a verdict that differs from another model's or version's
+// waits for a person, and the other one too, which is then returned; else it
+// stays as the harness routed it.
+func (k *known) route(s subject, f *finished) (reopen *verdictOf) {
+	e := &f.Evaluation
+	e.Result = nil
+	if e.Status == judge.Refused {
+		return nil
+	}
+	on := tracedJudge{s.traceID, s.judge}
+	if result, settled := k.adjudicated[on]; settled {
+		e.Status, e.Result = judge.Final, &result
+	} else {
+		reopen = k.disagreement(s, f)
+	}
+	switch e.Status {
+	case judge.Accepted:
+		e.Result = &judge.Result{Verdict: e.Verdict, Label: e.Label, Source: judge.ByJudge}
+	case judge.InReview:
+		if f.Draw == nil {
+			f.Draw = &judge.Draw{Stratum: judge.StratumFlagged, InclusionProbability: 1}
+		}
+	}
+	if e.Engine != judge.EngineRecorded && e.Verdict != "" {
+		k.verdicts[on] = append(k.verdicts[on], &verdictOf{id: s.evaluationID, Evaluation: *e})
+	}
+	return reopen
+}
