@@ -1,0 +1,103 @@
+package views
+
+import (
+	"time"
+
+	"github.com/countersign/countersign/judge"
+)
+
+// EvaluationPage is the whole record of one evaluation.
+type EvaluationPage struct {
+	Frame
+	ID        string
+	ItemTitle string // the trace's question or id, shortened by the caller
+	TraceID   string
+	TraceHref string
+	Run       string
+	Domain    string
+	Stakes    judge.Stakes
+	// Judge and its prompt version, engine and model.
+	Judge         string
+	PromptVersion string
+	Engine        string
+	Model         string
+	Status        judge.Status
+
+	// Sealed means that this reader may not know the judge's answer yet: then
+	// every field from Proposed to Attempts is empty.
+	Sealed bool
+	// ReviewHref leads to the desk; empty when it is in no queue.
+	ReviewHref string
+
+	Trace  TraceText
+	Inputs []Input
+
+	// Proposed is the judge's verdict, label and score.
+	Proposed Mark
+	Critical bool
+	// Result is final when ResultSource is not empty: judge, human, adjudication.
+	Result       Mark
+	ResultSource string
+	// Signed is the person's decision that stands; nil when there is none.
+	Signed *Signature
+	// Earlier are decisions that it superseded, oldest first.
+	Earlier  []Signature
+	Reasons  []judge.Reason
+	Checks   []judge.CheckResult
+	Findings []judge.Finding
+	// Report is the validated JSON, indented; empty when there is none.
+	Report string
+	// RefusedField and Fault say what the trace lacked, or why the judge failed.
+	RefusedField string
+	Fault        string
+	Attempts     []Attempt
+
+	// Labels by people on this evaluation, oldest first.
+	Labels []LabelRow
+	// History, oldest first; the caller leaves out what tells while it is sealed.
+	History []Event
+	Hashes  judge.Hashes
+
+	Repairs, TransportRetries      int
+	PromptTokens, CompletionTokens int
+	CostUSD                        float64
+	LatencyMS                      int64
+	StartedAt                      time.Time // zero when it has not begun
+
+	// MayRetry shows the form that posts to /evaluations/{ID}/retry.
+	MayRetry bool
+	// MayExpose shows, while sealed, the form that posts to
+	// /evaluations/{ID}/expose.
+	MayExpose bool
+	// MayRequest shows the form that posts to /evaluations/{ID}/request, field comment.
+	MayRequest bool
+}
+
+// Attempt is one call that brought a reply, kept whole.
+type Attempt struct {
+	Number                         int // from 1
+	Endpoint                       string
+	ModelAsked                     string
+	ModelAnswered                  string
+	Parameters                     string // JSON, indented
+	Prompt                         string
+	Reply                          string
+	FinishReason                   string
+	Errors                         []string
+	PromptTokens, CompletionTokens int
+	CostUSD                        float64
+	LatencyMS                      int64
+	At                             time.Time
+}
+
+// LabelRow is a person's label on an evaluation or trace.
+type LabelRow struct {
+	Judge    string
+	Reviewer string
+	Mark
+	Blind       bool
+	Imported    bool
+	Adjudicated bool
+	Comment     string
+	At          time.Time // zero when unknown
+}

@@ -1,0 +1,120 @@
+package views
+
+import "strings"
+
+// signLine says what a person signed, when, and in what time.
+func signLine(s Signature) string {
+	var b strings.Builder
+	b.WriteString(actionWord(s.Action))
+	if s.Verdict != "" {
+		b.WriteString(": " + strings.ToLower(verdictWord(s.Verdict)))
+	}
+	if s.Label != "" {
+		b.WriteString(" (" + words(s.Label) + ")")
+	}
+	switch {
+	case s.Choice == "adopt" && s.First.Verdict != "" && s.First.Verdict != s.Verdict:
+		b.WriteString(", adopted from the judge after answering " + strings.ToLower(verdictWord(s.First.Verdict)) + " blind")
+	case s.Choice == "adopt":
+		b.WriteString(", adopted from the judge after a blind answer")
+	case s.Blind:
+		b.WriteString(", blind")
+	}
+	b.WriteString(". Signed " + moment(s.At))
+	if s.Seconds > 0 {
+		b.WriteString(", in " + seconds(s.Seconds))
+	}
+	b.WriteString(".")
+	if s.ReasonCode != "" {
+		b.WriteString(" Reason: " + words(s.ReasonCode) + ".")
+	}
+	if s.Confidence != "" {
+		b.WriteString(" Confidence: " + s.Confidence + ".")
+	}
+	return b.String()
+}
+
+// shareLine is a part with its share of the whole: "7, 16%".
+func shareLine(part, whole int) string {
+	if whole == 0 {
+		return itoa(part)
+	}
+	return itoa(part) + ", " + percent(part, whole)
+}
+
+// runLine is a run in counts.
+func runLine(r RunRow) string {
+	s := count(r.Traces, "trace", "traces") + ", " + count(r.Evaluations, "evaluation", "evaluations")
+	if !r.At.IsZero() {
+		s += ", since " + moment(r.At)
+	}
+	return s
+}
+
+// queueLine is the queue in a sentence.
+func queueLine(p QueuePage) string {
+	return number(int64(p.Open)) + " open, " + number(int64(p.Overdue)) + " overdue. Most urgent first: by reason, then stakes, then due time."
+}
+
+// itemLine names an item's trace, run and domain in a line.
+func itemLine(parts ...string) string {
+	var known []string
+	for _, p := range parts {
+		if p != "" {
+			known = append(known, p)
+		}
+	}
+	return strings.Join(known, " · ")
+}
+
+// matchWord is what comparing a quotation found, in a word.
+func matchWord(m Match) string {
+	switch m {
+	case MatchExact:
+		return "Exact"
+	case MatchNear:
+		return "Near"
+	case MatchNotFound:
+		return "Not found"
+	case MatchNoSource:
+		return "No such source"
+	}
+	return "No quotation"
+}
+
+// matchClass is the class of a match line.
+func matchClass(m Match) string {
+	switch m {
+	case MatchNear:
+		return "near"
+	case MatchNotFound, MatchNoSource:
+		return "none"
+	}
+	return ""
+}
+
+// matchIcon is the icon of a match; empty when nothing was quoted.
+func matchIcon(m Match) string {
+	switch m {
+	case MatchExact:
+		return "i-eq"
+	case MatchNear:
+		return "i-near"
+	case MatchNotFound, MatchNoSource:
+		return "i-none"
+	}
+	return ""
+}
+
+// supportWord is a ruling on support as people read it.
+func supportWord(s string) string {
+	switch s {
+	case "fully_supported":
+		return "Full"
+	case "partially_supported":
+		return "Partial"
+	case "unsupported":
+		return "None"
+	}
+	return sentence(s)
+}

@@ -1,0 +1,39 @@
+package views
+
+import (
+	"time"
+
+	"github.com/countersign/countersign/judge"
+)
+
+// TracePage is one trace with everything that was said about it.
+type TracePage struct {
+	Frame
+	ID        string
+	ItemTitle string // its question or id, shortened by the caller
+	Domain    string
+	Stakes    judge.Stakes
+	Run       string
+	RunHref   string
+	Tags      []string
+	Cluster   string
+	Hashes    judge.Hashes
+	Trace     TraceText
+	Inputs    []Input
+	// Metadata as indented JSON; empty when there is none.
+	Metadata    string
+	Revisions   []Revision // newest first
+	Evaluations []EvaluationRow
+	Labels      []LabelRow
+	// Sealed says that labels are kept back until this reader has answered.
+	Sealed bool
+}
+
+// Revision is one content a trace has had under its id.
+type Revision struct {
+	N       int // from 1
+	At      time.Time
+	Hash    string // of the content, whole
+	Href    string
+	Current bool // the one on this page
+}
