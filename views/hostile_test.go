@@ -1,0 +1,136 @@
+package views_test
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a-h/templ"
+	"golang.org/x/net/html"
+
+	"github.com/countersign/countersign/views"
+	"github.com/countersign/countersign/views/htmlcheck"
+)
+
+// hostile tries to leave every kind of place that a text can stand in.
+const hostile = `"'></textarea></pre></title></script><script>pwned()</script><img src=x onerror="pwned()"> onload=" javascript:pwned()`
+
+// fill puts a text into every string that a page struct can hold, and makes
+// every list and pointer hold something, so that all of the page is drawn.
+func fill(v reflect.Value, text string) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(2)
+	case reflect.Float64:
+		v.SetFloat(0.5)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), text)
+	case reflect.Slice:
+		switch v.Type() {
+		case reflect.TypeFor[[]views.Segment]():
+			var list []views.Segment
+			for _, k := range []views.SegmentKind{views.Plain, views.Claim, views.ClaimHere, views.Cite, views.CiteExact, views.CiteNear, views.CiteNone, views.Marked, views.Near, views.Omitted, views.Far, views.Violation, views.SegmentKind(text)} {
+				list = append(list, views.Segment{Text: text, Kind: k, Ref: text})
+			}
+			v.Set(reflect.ValueOf(list))
+			return
+		}
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		for i := range v.Len() {
+			fill(v.Index(i), text)
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			v.Set(reflect.ValueOf(now))
+			return
+		}
+		for i := range v.NumField() {
+			fill(v.Field(i), text)
+		}
+	default:
+		panic("fill: a page struct holds a " + v.Kind().String())
+	}
+}
+
+// filled draws a page whose every text is hostile; set then changes what must
+// be something else for the part in question to be drawn.
+func filled[T any](draw func(T) templ.Component, set ...func(*T)) templ.Component {
+	var p T
+	fill(reflect.ValueOf(&p).Elem(), hostile)
+	for _, s := range set {
+		s(&p)
+	}
+	return draw(p)
+}
+
+func hostilePages() []samplePage {
+	pages := []samplePage{
+		{"login", filled(views.Login)}, {"overview", filled(views.Overview)}, {"queue", filled(views.Queue)},
+		{"evaluation", filled(views.Evaluation, func(p *views.EvaluationPage) { p.Sealed = false })},
+		{"evaluation sealed", filled(views.Evaluation)},
+		{"evaluations", filled(views.Evaluations, func(p *views.EvaluationsPage) { p.Rows[0].Sealed = false })},
+		{"trace", filled(views.Trace, func(p *views.TracePage) { p.Sealed = false })},
+		{"runs", filled(views.Runs)}, {"run", filled(views.Run)},
+		{"judges", filled(views.Judges)}, {"judge", filled(views.Judge)},
+		{"calibration index", filled(views.CalibrationIndex)}, {"calibration", filled(views.Calibration)},
+		{"audit", filled(views.Audit)}, {"audit broken", filled(views.Audit, func(p *views.AuditPage) { p.Check.Whole = false })},
+		{"error", filled(views.Error)}, {"preferences", filled(views.Preferences)}, {"help", filled(views.Help)}, {"import", filled(views.Import)},
+	}
+	for _, s := range deskStates {
+		pages = append(pages, samplePage{"desk " + string(s), filled(views.Desk, func(p *views.DeskPage) { p.State, p.Sealed = s, false })})
+	}
+	return pages
+}
+
+// What a trace, a person or a judge wrote is text on every page.
+func TestHostileTextStaysText(t *testing.T) {
+	for _, p := range hostilePages() {
+		t.Run(p.name, func(t *testing.T) {
+			doc := render(t, p.page)
+			check(t, doc, htmlcheck.Count("script", 1), htmlcheck.None("img"), htmlcheck.None("iframe"), htmlcheck.None("style"),
+				handlersInline, addressesHarmless,
+				htmlcheck.In("body", htmlcheck.Contains(`<script>pwned()</script>`)))
+		})
+	}
+}
+
+// addressesHarmless wants every address to be one that runs nothing.
+func addressesHarmless(n *html.Node) error {
+	for _, el := range htmlcheck.All(n, "[href], [src], [action], [formaction]") {
+		for _, a := range el.Attr {
+			switch a.Key {
+			case "href", "src", "action", "formaction":
+				if strings.HasPrefix(strings.TrimSpace(strings.ToLower(a.Val)), "javascript:") {
+					return fmt.Errorf("<%s %s=%q> runs a script", el.Data, a.Key, a.Val)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// An address that would run a script is not one, wherever the caller took it from.
+func TestScriptAddressesAreRefused(t *testing.T) {
+	const bad = "javascript:pwned()"
+	p := views.QueuePage{Frame: frame("Queue", views.TabQueue), Rows: queueRows(), Paging: views.Paging{NextHref: bad, FirstHref: bad}}
+	p.Rows[0].Href = bad
+	check(t, render(t, views.Queue(p)), addressesHarmless)
+	d := desk(views.DeskVisible)
+	d.NextHref, d.PreviousHref, d.ID = bad, bad, bad
+	check(t, render(t, views.Desk(d)), addressesHarmless)
+}
+
+// An address inside a trace or a source is text and not a link.
+func TestAddressesOfSourcesAreText(t *testing.T) {
+	for _, p := range []samplePage{{"desk", views.Desk(logicDesk())}, {"desk-blind", views.Desk(desk(views.DeskBlind))}, {"evaluation", views.Evaluation(evaluationPage())}} {
+		doc := render(t, p.page)
+		check(t, doc, htmlcheck.In("main .address", htmlcheck.Contains("https://")), linksStay)
+	}
+}
