@@ -1,0 +1,141 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/store"
+)
+
+// queueEntry is one item of the queue as the API shows it. Sealed says that
+// reasons are kept back until this reviewer has answered.
+type queueEntry struct {
+	ID             string         `json:"id"` // the review's
+	EvaluationID   string         `json:"evaluation_id"`
+	TraceID        string         `json:"trace_id"`
+	Title          string         `json:"title"`
+	Judge          string         `json:"judge"`
+	Domain         string         `json:"domain"`
+	Stakes         string         `json:"stakes"`
+	State          string         `json:"state"`
+	Reasons        []judge.Reason `json:"reasons"`
+	Sealed         bool           `json:"sealed"`
+	Blind          bool           `json:"blind"`
+	Holder         string         `json:"holder,omitempty"`
+	LeaseExpiresAt *time.Time     `json:"lease_expires_at,omitempty"`
+	DueAt          time.Time      `json:"due_at"`
+	OpenedAt       time.Time      `json:"opened_at"`
+}
+
+func entryOf(q store.QueueItem) queueEntry {
+	e := queueEntry{
+		ID: q.ReviewID, EvaluationID: q.EvaluationID, TraceID: q.TraceID, Title: q.Title, Judge: q.Judge,
+		Domain: q.Domain, Stakes: q.Stakes, State: q.State, Reasons: q.Reasons, Sealed: q.Sealed, Blind: q.Blind,
+		Holder: q.HolderName, LeaseExpiresAt: q.LeaseExpiresAt, DueAt: q.DueAt, OpenedAt: q.OpenedAt,
+	}
+	if e.Reasons == nil {
+		e.Reasons = []judge.Reason{}
+	}
+	return e
+}
+
+type queueList struct {
+	Items []queueEntry `json:"items"`
+	Next  string       `json:"next,omitempty"`
+}
+
+func (s *Server) apiListQueue(c echo.Context) error {
+	filter := queueFilter(c, s.apiProject(c))
+	var err error
+	if filter.Limit, err = intParam(c, "limit", pageRows, 1, 500); err != nil {
+		return err
+	}
+	items, next, err := s.cfg.Store.ListQueue(c.Request().Context(), user(c).Actor(), filter)
+	if err != nil {
+		return err
+	}
+	list := queueList{Items: make([]queueEntry, len(items)), Next: next}
+	for i, q := range items {
+		list.Items[i] = entryOf(q)
+	}
+	return c.JSON(http.StatusOK, list)
+}
+
+// claimed is what a reviewer's client gets with a claim: everything to decide
+// by. Evaluation is absent while it is sealed.
+type claimed struct {
+	queueEntry
+	Labels     []judgeLabel      `json:"labels"`
+	Trace      judge.Trace       `json:"trace"`
+	Evaluation *judge.Evaluation `json:"evaluation,omitempty"`
+}
+
+type judgeLabel struct {
+	Name    string        `json:"name"`
+	Verdict judge.Verdict `json:"verdict"`
+	Abstain bool          `json:"abstain,omitempty"`
+}
+
+func claimedOf(r store.Review) claimed {
+	out := claimed{queueEntry: entryOf(r.QueueItem), Trace: r.Trace, Evaluation: r.Evaluation, Labels: []judgeLabel{}}
+	for _, l := range r.Labels {
+		out.Labels = append(out.Labels, judgeLabel(l))
+	}
+	return out
+}
+
+func (s *Server) apiClaim(c echo.Context) error {
+	var in struct {
+		Judge  string `json:"judge"`
+		Domain string `json:"domain"`
+	}
+	if err := decodeJSON(c, &in); err != nil {
+		return err
+	}
+	r, err := s.cfg.Store.ClaimNext(c.Request().Context(), user(c).Actor(), s.apiProject(c), store.ClaimFilter{Judge: in.Judge, Domain: in.Domain})
+	if errors.Is(err, store.ErrNotFound) {
+		return c.NoContent(http.StatusNoContent)
+	}
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, claimedOf(r))
+}
+
+// renewed tells how long the claim holds now.
+type renewed struct {
+	LeaseExpiresAt time.Time `json:"lease_expires_at"`
+	LeaseSeconds   int       `json:"lease_seconds"`
+}
+
+func (s *Server) apiRenew(c echo.Context) error {
+	until, err := s.cfg.Store.RenewClaim(c.Request().Context(), user(c).Actor(), param(c, "id"))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, renewed{LeaseExpiresAt: until, LeaseSeconds: int(until.Sub(s.cfg.Now()).Seconds())})
+}
+
+func (s *Server) apiRelease(c echo.Context) error {
+	if err := s.cfg.Store.ReleaseClaim(c.Request().Context(), user(c).Actor(), param(c, "id")); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+func (s *Server) apiSkip(c echo.Context) error {
+	var in struct {
+		Comment string `json:"comment"`
+	}
+	if err := decodeJSON(c, &in); err != nil {
+		return err
+	}
+	if err := s.cfg.Store.SkipReview(c.Request().Context(), user(c).Actor(), param(c, "id"), in.Comment); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}

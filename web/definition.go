@@ -1,0 +1,35 @@
+package web
+
+import (
+	"context"
+
+	"github.com/countersign/countersign/judge"
+)
+
+// definition finds a judge as a page explains it: that version, else the one in
+// use (a recorded report names a version that is not ours). Nil: the project
+// never had a judge of that name.
+func (s *Server) definition(ctx context.Context, project, name, version string) (*judge.Judge, error) {
+	h, err := s.cfg.Harness(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known, ok := h.Judge(name)
+	if ok && (known.PromptVersion == version || version == judge.Unknown) {
+		return known, nil
+	}
+	stored, err := s.cfg.Store.Judges(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range stored {
+		if j.Name == name && j.PromptVersion == version && !j.Builtin {
+			d, err := judge.ParseDefinition(name+".yaml", []byte(j.Definition))
+			return &d, err
+		}
+	}
+	if ok {
+		return known, nil
+	}
+	return nil, nil
+}

@@ -1,0 +1,141 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/store"
+	"github.com/countersign/countersign/views"
+)
+
+func (s *Server) showEvaluation(c echo.Context) error {
+	actor := user(c).Actor()
+	v, err := s.cfg.Store.GetEvaluation(c.Request().Context(), actor, param(c, "id"))
+	if err != nil {
+		return err
+	}
+	f, err := s.frame(c, "Evaluation of "+v.Trace.Title(), views.TabEvaluations)
+	if err != nil {
+		return err
+	}
+	definition, err := s.definition(c.Request().Context(), f.Project, v.Evaluation.Judge, v.Evaluation.PromptVersion)
+	if err != nil {
+		return err
+	}
+	return s.render(c, http.StatusOK, views.Evaluation(evaluationPage(f, actor, v, definition)))
+}
+
+func evaluationPage(f views.Frame, a store.Actor, v store.EvaluationView, definition *judge.Judge) views.EvaluationPage {
+	e := v.Evaluation
+	var all []cited
+	if e.Judge == citationsJudge {
+		all = citationsOf(&v.Trace)
+	}
+	p := views.EvaluationPage{
+		Frame: f, ID: e.ID, ItemTitle: v.Trace.Title(), TraceID: e.TraceID, TraceHref: revisionPath(e.TraceID, v.Revision),
+		Run: e.Run, Domain: v.Trace.Domain, Stakes: v.Trace.Stakes, Judge: e.Judge, PromptVersion: e.PromptVersion,
+		Engine: e.Engine, Model: e.Model, Status: e.Status, Sealed: v.Sealed,
+		Trace: traceText(&v.Trace, all), Inputs: inputsOf(&v.Trace, definition),
+		Proposed: views.Mark{Verdict: e.Verdict, Label: e.Label, Score: e.Score}, Critical: e.Critical,
+		Reasons: e.Reasons, Checks: e.Checks, Findings: e.Findings, Report: indented(e.Report),
+		RefusedField: e.RefusedField, Fault: e.Error, Labels: labelRows(v.Labels), History: history(v.Events), Hashes: e.Hashes,
+		Repairs: e.Repairs, TransportRetries: e.TransportRetries, PromptTokens: e.Tokens.Prompt,
+		CompletionTokens: e.Tokens.Completion, CostUSD: e.CostUSD, LatencyMS: e.LatencyMS,
+		MayRetry: mayRetry(a, e), MayRequest: mayRequest(a, v), MayExpose: v.Sealed && isLead(a),
+	}
+	if v.ReviewID != "" {
+		p.ReviewHref = reviewPath(v.ReviewID)
+	}
+	if e.StartedAt != nil {
+		p.StartedAt = *e.StartedAt
+	}
+	if e.Result != nil {
+		p.Result, p.ResultSource = views.Mark{Verdict: e.Result.Verdict, Label: e.Result.Label}, e.Result.Source
+	}
+	for _, d := range v.Decisions {
+		p.Earlier = append(p.Earlier, signatureOf(d, false))
+	}
+	if n := len(p.Earlier); n > 0 {
+		signed := p.Earlier[n-1]
+		signed.Final = e.Result != nil
+		p.Signed, p.Earlier = &signed, p.Earlier[:n-1]
+	}
+	for _, call := range e.Calls {
+		p.Attempts = append(p.Attempts, attemptView(call))
+	}
+	return p
+}
+
+func isLead(a store.Actor) bool { return a.Role == store.Lead || a.Role == store.Admin }
+
+// mayRetry: only what the judge failed at can be judged again.
+func mayRetry(a store.Actor, e judge.Evaluation) bool {
+	return isLead(a) && e.Status == judge.InReview && slices.ContainsFunc(e.Reasons, func(r judge.Reason) bool {
+		return r.Code == judge.ReasonJudgeFailed || r.Code == judge.ReasonInvalidOutput
+	})
+}
+
+// mayRequest: only what no person looks at yet can be sent to one.
+func mayRequest(a store.Actor, v store.EvaluationView) bool {
+	return isLead(a) && v.ReviewID == "" && (v.Evaluation.Status == judge.Accepted || v.Evaluation.Status == judge.Final)
+}
+
+func reviewerName(l store.LabelRow) string {
+	if l.ReviewerName != "" {
+		return l.ReviewerName
+	}
+	return l.Reviewer
+}
+
+func attemptView(a judge.Attempt) views.Attempt {
+	return views.Attempt{
+		Number: a.Number, Endpoint: a.Endpoint, ModelAsked: a.ModelAsked, ModelAnswered: a.ModelAnswered,
+		Parameters: indented(a.Parameters), Prompt: a.Prompt, Reply: a.Reply, FinishReason: a.FinishReason,
+		Errors: a.Errors, PromptTokens: a.Tokens.Prompt, CompletionTokens: a.Tokens.Completion,
+		CostUSD: a.CostUSD, LatencyMS: a.LatencyMS, At: a.StartedAt,
+	}
+}
+
+func labelRows(labels []store.LabelRow) []views.LabelRow {
+	rows := make([]views.LabelRow, len(labels))
+	for i, l := range labels {
+		rows[i] = views.LabelRow{
+			Judge: l.Judge, Reviewer: reviewerName(l), Mark: views.Mark{Verdict: l.Verdict, Label: l.Label},
+			Blind: !l.VerdictVisible, Imported: l.Source == "imported", Adjudicated: l.Adjudicated, Comment: l.Comment, At: l.At,
+		}
+	}
+	return rows
+}
+
+// retryEvaluation gives a failed evaluation back to the judge.
+func (s *Server) retryEvaluation(c echo.Context) error {
+	if err := s.cfg.Store.RetryEvaluation(c.Request().Context(), user(c).Actor(), param(c, "id")); err != nil {
+		return err
+	}
+	s.cfg.Wake()
+	s.flash(c, views.NoticeInfo, "The judge will look at it again. Earlier attempts stay on record.")
+	return c.Redirect(http.StatusSeeOther, evaluationPath(param(c, "id")))
+}
+
+// requestReview sends an evaluation to a person.
+func (s *Server) requestReview(c echo.Context) error {
+	err := s.cfg.Store.RequestReview(c.Request().Context(), user(c).Actor(), param(c, "id"), c.FormValue("comment"))
+	if err != nil {
+		return err
+	}
+	s.flash(c, views.NoticeInfo, "It waits in the queue now.")
+	return c.Redirect(http.StatusSeeOther, evaluationPath(param(c, "id")))
+}
+
+// exposeEvaluation shows a sealed verdict to somebody who could have answered
+// blind. It is recorded: their later label counts as given with the verdict
+// in sight.
+func (s *Server) exposeEvaluation(c echo.Context) error {
+	if err := s.cfg.Store.ExposeEvaluation(c.Request().Context(), user(c).Actor(), param(c, "id")); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, evaluationPath(param(c, "id")))
+}

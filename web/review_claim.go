@@ -1,0 +1,79 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/countersign/countersign/store"
+	"github.com/countersign/countersign/views"
+)
+
+func (s *Server) claimReview(c echo.Context) error {
+	id := param(c, "id")
+	_, err := s.cfg.Store.ClaimReview(c.Request().Context(), user(c).Actor(), id)
+	return s.backToReview(c, id, err, "")
+}
+
+// renewClaim keeps a claim alive while its holder works; app.js calls it.
+func (s *Server) renewClaim(c echo.Context) error {
+	until, err := s.cfg.Store.RenewClaim(c.Request().Context(), user(c).Actor(), param(c, "id"))
+	if err != nil && isScript(c) {
+		f := faultOf(err)
+		return writeProblem(c, problemOf(f, err, c.Response().Header().Get(echo.HeaderXRequestID)))
+	}
+	if err != nil || !isScript(c) {
+		return s.backToReview(c, param(c, "id"), err, "")
+	}
+	return c.JSON(http.StatusOK, renewed{LeaseSeconds: int(until.Sub(s.cfg.Now()).Seconds()), LeaseExpiresAt: until})
+}
+
+func (s *Server) releaseClaim(c echo.Context) error {
+	if err := s.cfg.Store.ReleaseClaim(c.Request().Context(), user(c).Actor(), param(c, "id")); err != nil {
+		return s.backToReview(c, param(c, "id"), err, "")
+	}
+	s.flash(c, views.NoticeInfo, "You gave the item back. It waits for the next reviewer.")
+	return c.Redirect(http.StatusSeeOther, "/queue")
+}
+
+// skipReview passes the item on and claims the next one.
+func (s *Server) skipReview(c echo.Context) error {
+	err := s.cfg.Store.SkipReview(c.Request().Context(), user(c).Actor(), param(c, "id"), c.FormValue("comment"))
+	if err != nil {
+		return s.backToReview(c, param(c, "id"), err, "")
+	}
+	return s.claimNext(c)
+}
+
+func (s *Server) reopenReview(c echo.Context) error {
+	err := s.cfg.Store.Reopen(c.Request().Context(), user(c).Actor(), param(c, "id"), c.FormValue("comment"))
+	return s.backToReview(c, param(c, "id"), err, "The item is yours again. The earlier decision stays on record.")
+}
+
+// backToReview goes to the desk: with a message when it worked, and, when
+// somebody was faster, with the desk telling how the item stands now.
+func (s *Server) backToReview(c echo.Context, id string, err error, done string) error {
+	switch {
+	case errors.Is(err, store.ErrConflict):
+		s.flash(c, views.NoticeBad, conflictWords(err))
+	case err != nil:
+		return err
+	case done != "":
+		s.flash(c, views.NoticeInfo, done)
+	}
+	return c.Redirect(http.StatusSeeOther, reviewPath(id))
+}
+
+// conflictWords says who was faster.
+func conflictWords(err error) string {
+	var decided *store.DecidedError
+	var held *store.HeldError
+	switch {
+	case errors.As(err, &decided):
+		return decided.Decision.UserName + " decided this item first. Nothing of yours was recorded."
+	case errors.As(err, &held):
+		return held.HolderName + " holds this item now. Nothing of yours was recorded."
+	}
+	return "The item has changed since the page was opened. Nothing of yours was recorded."
+}

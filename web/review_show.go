@@ -1,0 +1,205 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/store"
+	"github.com/countersign/countersign/views"
+)
+
+func (s *Server) showReview(c echo.Context) error {
+	return s.renderReview(c, param(c, "id"), http.StatusOK, views.DeskForm{})
+}
+
+// renderReview shows the desk, with what was typed and its fault after a
+// refused decision.
+func (s *Server) renderReview(c echo.Context, id string, status int, form views.DeskForm) error {
+	actor := user(c).Actor()
+	r, err := s.cfg.Store.GetReview(c.Request().Context(), actor, id)
+	if err != nil {
+		return err
+	}
+	f, err := s.frame(c, "Review: "+r.Title, views.TabQueue)
+	if err != nil {
+		return err
+	}
+	definition, err := s.definition(c.Request().Context(), r.Project, r.Judge, r.PromptVersion)
+	if err != nil {
+		return err
+	}
+	return s.render(c, status, views.Desk(deskPage(f, actor, r, definition, form)))
+}
+
+// deskPage turns a review into its page. What is sealed is not in r; nothing
+// is left out here.
+func deskPage(f views.Frame, a store.Actor, r store.Review, definition *judge.Judge, form views.DeskForm) views.DeskPage {
+	p := views.DeskPage{
+		Frame: f, ID: r.ReviewID, State: deskState(f.Now, a, r), Sealed: r.Sealed,
+		EvaluationID: r.EvaluationID, TraceID: r.TraceID, ItemTitle: r.Title, Judge: r.Judge,
+		PromptVersion: r.PromptVersion, Run: r.Run, Domain: r.Domain, Stakes: judge.Stakes(r.Stakes),
+		Due: r.DueAt, Reasons: r.Reasons, ReasonsSealed: r.Sealed, Inputs: inputsOf(&r.Trace, definition),
+		Labels: labelChoices(r.Labels), ReasonCodes: reasonCodeChoices(), Form: form, HistorySealed: r.Sealed,
+	}
+	if definition != nil {
+		p.Task = definition.Description
+	}
+	p.MayReopen = r.State == "decided" && (isLead(a) || r.Settled != nil && r.Settled.UserID == a.UserID)
+	var rulings []judge.Finding
+	if r.First != nil {
+		rulings = r.First.Findings
+		p.Own = &views.Answer{
+			Mark: views.Mark{Verdict: r.First.Verdict, Label: r.First.Label}, At: r.First.At, Rulings: citationRulings(rulings),
+		}
+	}
+	var all []cited
+	if r.Judge == citationsJudge {
+		all = citationsOf(&r.Trace)
+		p.Citations = citationViews(&r.Trace, all, rulings)
+	}
+	p.Trace = traceText(&r.Trace, all)
+	if r.Mine && r.LeaseExpiresAt != nil {
+		p.LeaseSeconds = max(0, int(r.LeaseExpiresAt.Sub(f.Now).Seconds()))
+		p.LeaseTotal = max(p.LeaseSeconds, 60*judge.DefaultPolicy().LeaseMinutes)
+	} else if r.LeaseExpiresAt != nil {
+		p.Holder, p.HolderUntil = r.HolderName, *r.LeaseExpiresAt
+	}
+	if e := r.Evaluation; e != nil {
+		p.Proposal, p.JudgeFault = proposalOf(e), e.Error
+	}
+	for _, d := range r.Decisions {
+		if r.Settled == nil || d.ID != r.Settled.ID {
+			p.Earlier = append(p.Earlier, signatureOf(d, false))
+		}
+	}
+	if r.Settled != nil {
+		signed := signatureOf(*r.Settled, r.Result != nil)
+		p.Signed = &signed
+	}
+	p.History = history(r.Events)
+	return p
+}
+
+// citationsJudge has a desk of its own: trace and evidence side by side.
+const citationsJudge = "citations"
+
+func deskState(now time.Time, a store.Actor, r store.Review) views.DeskState {
+	live := r.LeaseExpiresAt != nil && r.LeaseExpiresAt.After(now)
+	switch {
+	case r.State == "decided" || r.State == "closed":
+		return views.DeskDecided
+	case !a.MayDecide():
+		return views.DeskReadOnly
+	case r.Mine && !live:
+		return views.DeskExpired
+	case r.Mine && r.Sealed:
+		return views.DeskBlind
+	case r.Mine && r.First != nil:
+		return views.DeskRevealed
+	case r.Mine:
+		return views.DeskVisible
+	case r.HolderID != "" && live:
+		return views.DeskLost
+	case r.Adjudicating && a.Role == store.Reviewer:
+		return views.DeskReadOnly
+	}
+	return views.DeskOpen
+}
+
+// proposalOf is the judge's answer; nil when it gave none.
+func proposalOf(e *judge.Evaluation) *views.Proposal {
+	if e.Verdict == "" {
+		return nil
+	}
+	return &views.Proposal{
+		Mark:     views.Mark{Verdict: e.Verdict, Label: e.Label, Score: e.Score},
+		Critical: e.Critical, Engine: e.Engine, Model: e.Model, Summary: summaryOf(e.Report),
+		Findings: e.Findings, Checks: e.Checks, Rulings: reportRulings(e.Report), Report: indented(e.Report),
+		Attempts: e.Attempts, Repairs: e.Repairs,
+	}
+}
+
+// summaryOf finds what a report says about itself, whichever judge wrote it.
+func summaryOf(report json.RawMessage) string {
+	var r struct {
+		Summary           string          `json:"summary"`
+		Rationale         string          `json:"rationale"`
+		OverallAssessment json.RawMessage `json:"overall_assessment"`
+	}
+	// Own judges name their fields as they like: no summary is no fault.
+	if json.Unmarshal(report, &r) != nil {
+		return ""
+	}
+	if r.Summary != "" {
+		return r.Summary
+	}
+	if r.Rationale != "" {
+		return r.Rationale
+	}
+	var text string
+	if json.Unmarshal(r.OverallAssessment, &text) == nil {
+		return text
+	}
+	var nested struct {
+		Summary string `json:"summary"`
+	}
+	if json.Unmarshal(r.OverallAssessment, &nested) == nil {
+		return nested.Summary
+	}
+	return ""
+}
+
+// reportRulings are the judge's opinions of the citations, in order of
+// occurrence; nil for other judges.
+func reportRulings(report json.RawMessage) []views.CitationRuling {
+	var r struct {
+		Evaluations []struct {
+			Support     string `json:"claim_support_strength"`
+			Explanation string `json:"explanation"`
+			Flagged     bool   `json:"flagged"`
+		} `json:"citation_evaluations"`
+	}
+	if json.Unmarshal(report, &r) != nil {
+		return nil
+	}
+	rulings := make([]views.CitationRuling, len(r.Evaluations))
+	for i, e := range r.Evaluations {
+		rulings[i] = views.CitationRuling{N: i + 1, Support: e.Support, Explanation: e.Explanation, Flagged: e.Flagged}
+	}
+	return rulings
+}
+
+func citationRulings(findings []judge.Finding) []views.CitationRuling {
+	var rulings []views.CitationRuling
+	for _, f := range findings {
+		if f.Citation > 0 {
+			rulings = append(rulings, views.CitationRuling{N: f.Citation, Support: f.Class, Explanation: f.Explanation})
+		}
+	}
+	return rulings
+}
+
+func signatureOf(d store.Decision, final bool) views.Signature {
+	return views.Signature{
+		Name: d.UserName, Action: d.Action, Mark: views.Mark{Verdict: d.Verdict, Label: d.Label},
+		Choice: d.Choice, First: views.Mark{Verdict: d.FirstVerdict, Label: d.FirstLabel}, ReasonCode: d.ReasonCode, Comment: d.Comment, Confidence: d.Confidence, Blind: d.Blind,
+		Seconds: int(d.Seconds), At: d.At, Final: final,
+	}
+}
+
+// indented is JSON for reading; what does not parse is shown as it is.
+func indented(raw json.RawMessage) string {
+	if len(raw) == 0 || string(raw) == "null" {
+		return ""
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}

@@ -1,0 +1,115 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gorilla/sessions"
+	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v4/middleware"
+
+	"github.com/countersign/countersign/judge/harness"
+	"github.com/countersign/countersign/store"
+)
+
+// Config of a server. Store, Harness and SessionKey are required.
+type Config struct {
+	Store *store.Store
+	// Harness is the one with the judges that the project uses now.
+	Harness func(context.Context) (*harness.Harness, error)
+	// Project whose pages are shown until a person chooses another one.
+	Project string
+	// BaseURL is how people reach the server; an https one makes cookies secure.
+	BaseURL string
+	// SessionKey signs the session cookie and the demo links: 32 bytes or more.
+	SessionKey []byte
+	// Demo turns on one-click sign-in links, for a throw-away folder only.
+	Demo bool
+	// Logger gets one line for each fault of ours; never a trace's content.
+	Logger *slog.Logger
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+	// MaxBody is the largest request body in bytes; 0 means 64 MiB.
+	MaxBody int64
+	// Wake tells the judging worker that new work was queued; may be nil.
+	Wake func()
+	// Version of the program, for pages and the API's description.
+	Version string
+}
+
+// Server is an http.Handler for everything under one address.
+type Server struct {
+	cfg      Config
+	echo     *echo.Echo
+	sessions *sessions.CookieStore
+}
+
+// New checks the configuration and builds the routes.
+func New(cfg Config) (*Server, error) {
+	if cfg.Store == nil || cfg.Harness == nil {
+		return nil, errors.New("web: a store and a harness are needed")
+	}
+	if len(cfg.SessionKey) < 32 {
+		return nil, fmt.Errorf("web: the session key has %d bytes; it needs at least 32", len(cfg.SessionKey))
+	}
+	if cfg.Project == "" {
+		cfg.Project = "default"
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.MaxBody <= 0 {
+		cfg.MaxBody = 64 << 20
+	}
+	if cfg.Wake == nil {
+		cfg.Wake = func() {}
+	}
+	s := &Server{cfg: cfg, echo: echo.New(), sessions: newCookieStore(cfg)}
+	s.echo.HideBanner, s.echo.HidePort = true, true
+	s.echo.HTTPErrorHandler = s.answerError
+	s.echo.Use(s.recovered, middleware.RequestID(), s.securityHeaders, middleware.BodyLimit(fmt.Sprintf("%dB", cfg.MaxBody)))
+	s.routes()
+	return s, nil
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
+
+// recovered turns a panic into a 500 with an id, so that one bad request can't
+// end the process for everybody.
+func (s *Server) recovered(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				if p == http.ErrAbortHandler {
+					panic(p)
+				}
+				err = fmt.Errorf("panic: %v", p)
+			}
+		}()
+		return next(c)
+	}
+}
+
+// Routes lists what the server answers, as "METHOD /path/{parameter}".
+func (s *Server) Routes() []string {
+	var all []string
+	for _, r := range s.echo.Routes() {
+		parts := strings.Split(r.Path, "/")
+		for i, p := range parts {
+			if name, ok := strings.CutPrefix(p, ":"); ok {
+				parts[i] = "{" + name + "}"
+			}
+		}
+		all = append(all, r.Method+" "+strings.Join(parts, "/"))
+	}
+	return all
+}
