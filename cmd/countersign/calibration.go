@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/countersign/countersign/judge/agreement"
+	"github.com/countersign/countersign/judge/calibration"
+)
+
+type calibrationCmd struct {
+	projectFlags
+	Judge string `help:"Only this judge." placeholder:"NAME"`
+	JSON  bool   `help:"Write JSON: one object for each judge, model and prompt version."`
+}
+
+// Run shows how far judges agree with people.
+func (c calibrationCmd) Run(ctx context.Context, s *state) (err error) {
+	db, err := c.openExisting(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	counts, err := db.CalibrationCounts(ctx, s.operator(), c.Project, c.Judge)
+	if err != nil {
+		return err
+	}
+	reports, err := calibration.ComposeAll(counts)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		if reports == nil {
+			reports = []calibration.Report{}
+		}
+		return s.writeJSON(reports)
+	}
+	if len(reports) == 0 {
+		s.say("nothing to compare yet: no evaluation has a human answer")
+		return nil
+	}
+	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "JUDGE\tMODEL\tVERSION\tN\tAGREEMENT\tKAPPA\tPEOPLE'S KAPPA")
+	for _, r := range reports {
+		people := "-"
+		if r.HumanHuman != nil {
+			people = estimate(r.HumanHuman.CohenKappa.Estimate)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Judge, r.Model, shortHash(r.PromptVersion), thousands(r.N),
+			estimate(r.Agreement), estimate(r.CohenKappa.Estimate), people)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, r := range reports {
+		text := r.Sentence
+		if !r.Headline {
+			text += " (" + r.HeadlineReason + ")"
+		}
+		fmt.Fprintf(s.stdout, "\n%s by %s: %s\n", r.Judge, r.Model, text)
+	}
+	return nil
+}
+
+// estimate writes a figure with its interval, or why there is none.
+func estimate(e agreement.Estimate) string {
+	switch {
+	case !e.Defined():
+		return "undefined"
+	case e.NoInterval != "":
+		return fmt.Sprintf("%.2f", e.Value)
+	}
+	return fmt.Sprintf("%.2f (%.2f to %.2f)", e.Value, e.Low, e.High)
+}

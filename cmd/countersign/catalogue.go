@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/judge/builtin"
+	"github.com/countersign/countersign/judge/harness"
+	"github.com/countersign/countersign/store"
+)
+
+// judgesFlag adds own judges to a command.
+type judgesFlag struct {
+	Judges []string `help:"File or folder of own judges' definitions; may be repeated." placeholder:"DIR" config:"judges"`
+}
+
+// own loads the definitions that the command line or the configuration names.
+func (f judgesFlag) own() ([]judge.Judge, error) {
+	var all []judge.Judge
+	var faults []error
+	for _, path := range f.Judges {
+		judges, err := judge.LoadDefinitions(path)
+		if err != nil {
+			faults = append(faults, err)
+		}
+		all = append(all, judges...)
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, usageError{err}
+	}
+	return all, nil
+}
+
+// catalogue is the built-in judges with own ones added. Of two own judges of
+// one name the earlier counts, so that definitions given now come before
+// those of the project.
+func catalogue(own ...[]judge.Judge) ([]judge.Judge, error) {
+	all := builtin.Judges()
+	brought := len(all)
+	for _, judges := range own {
+		for _, j := range judges {
+			i := slices.IndexFunc(all, func(o judge.Judge) bool { return o.Name == j.Name })
+			switch {
+			case i < 0:
+				all = append(all, j)
+			case i < brought:
+				return nil, usagef("judge %q has the name of a built-in judge: give it another name", j.Name)
+			}
+		}
+	}
+	return all, nil
+}
+
+// knownJudges are the judges of the command line and, where there is one, of the
+// project.
+func knownJudges(ctx context.Context, s *state, p projectFlags, f judgesFlag) ([]judge.Judge, error) {
+	own, err := f.own()
+	if err != nil {
+		return nil, err
+	}
+	there, err := p.exists(s)
+	if err != nil {
+		return nil, err
+	}
+	if !there {
+		return catalogue(own)
+	}
+	var kept []judge.Judge
+	err = p.with(ctx, s, p.open, func(db *store.Store) error {
+		kept, err = projectJudges(ctx, db, p.Project)
+		return err
+	})
+	if err != nil && !errors.Is(err, store.ErrNotFound) { // no project yet: no judges of it
+		return nil, err
+	}
+	return catalogue(own, kept)
+}
+
+// projectJudges are the own judges that a project has used, as they are now.
+func projectJudges(ctx context.Context, db *store.Store, project string) ([]judge.Judge, error) {
+	stored, err := db.Judges(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	var all []judge.Judge
+	for _, s := range stored {
+		if s.Builtin || !s.Current {
+			continue
+		}
+		j, err := judge.ParseDefinition(s.Name+" (of project "+project+")", []byte(s.Definition))
+		if err != nil {
+			return nil, fmt.Errorf("a stored definition can't be read; give a new one with --judges: %w", err)
+		}
+		all = append(all, j)
+	}
+	return all, nil
+}
+
+// projectHarness judges for a project: with its judges and those given now,
+// which are kept with the project, and under its policy.
+func projectHarness(ctx context.Context, s *state, db *store.Store, project store.Project, own []judge.Judge, e engines, maxTokens int) (*liveJudges, error) {
+	h, err := buildHarness(ctx, s, db, project, own, e, maxTokens)
+	if err != nil {
+		return nil, err
+	}
+	if err := takeOverDead(ctx, s, db); err != nil {
+		return nil, err
+	}
+	// What was given now is the project's from here on, so that a definition
+	// that somebody imports later is newer than it.
+	return newLiveJudges(ctx, db, project.Name, h, func(ctx context.Context) (*harness.Harness, error) {
+		return buildHarness(ctx, s, db, project, nil, e, maxTokens)
+	})
+}
+
+func buildHarness(ctx context.Context, s *state, db *store.Store, project store.Project, own []judge.Judge, e engines, maxTokens int) (*harness.Harness, error) {
+	kept, err := projectJudges(ctx, db, project.Name)
+	if err != nil {
+		return nil, err
+	}
+	all, err := catalogue(own, kept)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.SaveJudges(ctx, s.operator(), project.Name, all); err != nil {
+		return nil, err
+	}
+	key, err := secret(ctx, db, "fence_key")
+	if err != nil {
+		return nil, err
+	}
+	return harness.New(harness.Config{
+		Judges: all, Default: builtin.Default(),
+		Engines: e.all, Engine: e.engine, Model: e.model, EngineByName: e.byName,
+		Policy: project.Policy, Key: key, Now: s.now, Audit: true, MaxTokens: maxTokens, Ledger: db,
+	})
+}

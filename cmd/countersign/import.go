@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/countersign/countersign/store"
+)
+
+type importCmd struct {
+	Files []string `arg:"" name:"file" help:"Trace files: JSONL, a JSON array, or CSV; - is standard input."`
+	projectFlags
+	judgesFlag
+	lineFlag
+	RunName string `name:"run" help:"Put the traces into this run, whatever the file says." placeholder:"NAME"`
+	Strict  bool   `help:"Import nothing if anything is wrong."`
+	Judge   bool   `help:"Judge at once, without a server."`
+	engineFlags
+	OpenAIBaseURL string `name:"openai-base-url" help:"Address of an OpenAI-compatible endpoint." placeholder:"URL" env:"OPENAI_BASE_URL" config:"openai_base_url"`
+	JSON          bool   `help:"Write the summary as JSON."`
+}
+
+// importCounts are what an import did.
+type importCounts struct {
+	Traces      int `json:"traces"` // read and stored
+	Created     int `json:"created"`
+	Revised     int `json:"revised"`
+	Unchanged   int `json:"unchanged"`
+	Labels      int `json:"labels"`              // new ones
+	Evaluations int `json:"evaluations"`         // queued
+	Lacking     int `json:"refused_evaluations"` // not queued: the trace lacks what the judge needs
+	Refused     int `json:"refused_lines"`
+	Judged      int `json:"judged"` // with --judge
+}
+
+func (n importCounts) String() string {
+	lacking := ""
+	if n.Lacking > 0 {
+		lacking = fmt.Sprintf(" and %s refused for what a trace lacks", thousands(n.Lacking))
+	}
+	return fmt.Sprintf("%s: %s new, %s, %s unchanged; %s; %s queued%s; %s refused",
+		plural(n.Traces, "trace", "traces"), thousands(n.Created), plural(n.Revised, "new revision", "new revisions"),
+		thousands(n.Unchanged), plural(n.Labels, "label", "labels"),
+		plural(n.Evaluations, "evaluation", "evaluations"), lacking, plural(n.Refused, "line", "lines"))
+}
+
+// Run imports files into a project.
+func (c importCmd) Run(ctx context.Context, s *state) (err error) {
+	own, err := c.own()
+	if err != nil {
+		return err
+	}
+	engines, err := c.engineFlags.engines(s, c.OpenAIBaseURL)
+	if err != nil {
+		return err
+	}
+	files, remove, err := c.inputs(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	db, err := c.open(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	_, missing := db.ProjectNamed(ctx, c.Project)
+	project, err := db.EnsureProject(ctx, s.operator(), c.Project)
+	if err != nil {
+		return err
+	}
+	if errors.Is(missing, store.ErrNotFound) && project.Name != store.DefaultProject {
+		s.say("made project %q, which was not there before", project.Name)
+	}
+	judges, err := projectHarness(ctx, s, db, project, own, engines, c.MaxTokens)
+	if err != nil {
+		return err
+	}
+
+	i := importer{state: s, db: db, project: project.Name, harness: judges.now, run: c.RunName}
+	if c.Strict {
+		if err := i.check(ctx, files, c.MaxLine); err != nil {
+			return err
+		}
+	}
+	for _, file := range files {
+		if err = i.file(ctx, file, c.MaxLine); err != nil {
+			break
+		}
+	}
+	if err == nil && c.Judge {
+		i.Judged, err = drain(ctx, s, judges, c.Concurrency)
+	}
+	if says := i.summary(s, c.JSON, c.Judge); err == nil {
+		err = says
+	}
+	if err == nil && i.Refused > 0 {
+		return errFailed
+	}
+	return err
+}
+
+// inputs are the files to read; a name that is not there ends the import before
+// it starts. Strict reading goes over them twice, so standard input is then kept
+// in a temporary file, which remove removes.
+func (c importCmd) inputs(ctx context.Context, s *state) (files []inputFile, remove func(), err error) {
+	remove = func() {}
+	for _, name := range c.Files {
+		path := name
+		switch {
+		case name != "-":
+			if _, err := os.Stat(path); err != nil {
+				return nil, remove, usageError{err}
+			}
+		case c.Strict:
+			if path, err = spool(interruptible(ctx, s.stdin)); err != nil {
+				return nil, remove, err
+			}
+			remove = func() { _ = os.Remove(path) } // a leftover in the temporary folder
+		}
+		files = append(files, inputFile{name, path})
+	}
+	return files, remove, nil
+}
+
+func spool(src io.Reader) (path string, err error) {
+	f, err := os.CreateTemp("", "countersign-import-*")
+	if err != nil {
+		return "", fmt.Errorf("keep standard input: %w", err)
+	}
+	_, err = io.Copy(f, src)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(fmt.Errorf("keep standard input: %w", err), os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/countersign/countersign/judge"
+)
+
+type judgesCmd struct {
+	List     judgesListCmd     `cmd:"" help:"List the built-in judges, those of the project, and those of --judges."`
+	Show     judgesShowCmd     `cmd:"" help:"Show the definition of a judge."`
+	Validate judgesValidateCmd `cmd:"" help:"Check definitions without running them."`
+}
+
+// judgeView is a judge as --json shows it.
+type judgeView struct {
+	Name          string          `json:"name"`
+	Description   string          `json:"description"`
+	PromptVersion string          `json:"prompt_version"`
+	Builtin       bool            `json:"builtin"`
+	Inputs        []inputView     `json:"inputs"`
+	Labels        []labelView     `json:"labels"`
+	Ordinal       bool            `json:"ordinal"`
+	MaxRepairs    int             `json:"max_repairs"`
+	Band          judge.Band      `json:"band"`
+	Checks        []checkView     `json:"checks"`
+	Prompt        string          `json:"prompt,omitempty"`
+	Schema        json.RawMessage `json:"schema,omitempty"`
+}
+
+type inputView struct {
+	Field    string `json:"field"`
+	Required bool   `json:"required"`
+}
+
+type labelView struct {
+	Name    string        `json:"name"`
+	Verdict judge.Verdict `json:"verdict"`
+	Abstain bool          `json:"abstain,omitempty"`
+}
+
+type checkView struct {
+	Name string          `json:"name"`
+	Kind judge.CheckKind `json:"kind"`
+}
+
+func viewJudge(j judge.Judge, whole bool) judgeView {
+	v := judgeView{
+		Name: j.Name, Description: j.Description, PromptVersion: j.PromptVersion, Builtin: j.Builtin,
+		Inputs: []inputView{}, Labels: []labelView{}, Checks: []checkView{},
+		Ordinal: j.Ordinal, MaxRepairs: j.MaxRepairs, Band: j.Band,
+	}
+	for _, in := range j.Inputs {
+		v.Inputs = append(v.Inputs, inputView(in))
+	}
+	for _, l := range j.Labels {
+		v.Labels = append(v.Labels, labelView(l))
+	}
+	for _, c := range j.Checks {
+		v.Checks = append(v.Checks, checkView{c.Name, c.Kind})
+	}
+	if whole {
+		v.Prompt, v.Schema = j.Prompt, j.Schema
+	}
+	return v
+}
+
+type judgesListCmd struct {
+	projectFlags
+	judgesFlag
+	JSON bool `help:"Write JSON instead of a table."`
+}
+
+// Run lists judges.
+func (c judgesListCmd) Run(ctx context.Context, s *state) error {
+	all, err := knownJudges(ctx, s, c.projectFlags, c.judgesFlag)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		views := []judgeView{}
+		for _, j := range all {
+			views = append(views, viewJudge(j, false))
+		}
+		return s.writeJSON(views)
+	}
+	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tVERSION\tKIND\tNEEDS\tDESCRIPTION")
+	for _, j := range all {
+		kind := "own"
+		if j.Builtin {
+			kind = "built in"
+		}
+		var needs []string
+		for _, in := range j.Inputs {
+			if in.Required {
+				needs = append(needs, in.Field)
+			}
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", j.Name, shortHash(j.PromptVersion), kind, strings.Join(needs, ", "), j.Description)
+	}
+	return w.Flush()
+}
+
+type judgesShowCmd struct {
+	Name string `arg:"" help:"Name of the judge."`
+	projectFlags
+	judgesFlag
+	JSON bool `help:"Write JSON instead of the definition as it was written."`
+}
+
+// Run shows one judge.
+func (c judgesShowCmd) Run(ctx context.Context, s *state) error {
+	all, err := knownJudges(ctx, s, c.projectFlags, c.judgesFlag)
+	if err != nil {
+		return err
+	}
+	var known []string
+	for _, j := range all {
+		known = append(known, j.Name)
+		if j.Name != c.Name {
+			continue
+		}
+		if c.JSON {
+			return s.writeJSON(viewJudge(j, true))
+		}
+		s.say("judge %s, version %s", j.Name, j.PromptVersion)
+		_, err := fmt.Fprintln(s.stdout, strings.TrimRight(string(j.Source), "\n"))
+		return err
+	}
+	return &judge.UnknownJudgeError{Name: c.Name, Known: known}
+}
+
+type judgesValidateCmd struct {
+	Paths []string `arg:"" name:"path" help:"Definition files, or folders of them."`
+}
+
+// Run checks definitions and says every fault with its place.
+func (c judgesValidateCmd) Run(s *state) error {
+	failed := false
+	for _, path := range c.Paths {
+		judges, err := judge.LoadDefinitions(path)
+		if err == nil {
+			_, err = catalogue(judges)
+		}
+		if err != nil {
+			var place *judge.DefinitionError
+			var usage usageError
+			if !errors.As(err, &place) && !errors.As(err, &usage) {
+				return usageError{err}
+			}
+			failed = true
+			s.say("%v", err)
+		}
+		for _, j := range judges {
+			fmt.Fprintf(s.stdout, "%s: version %s, %s, %s\n", j.Name, shortHash(j.PromptVersion),
+				plural(len(j.Labels), "label", "labels"), plural(len(j.Checks), "check", "checks"))
+		}
+	}
+	if failed {
+		return errFailed
+	}
+	return nil
+}
+
+// shortHash is enough of a hash for a person to compare.
+func shortHash(hash string) string { return hash[:min(12, len(hash))] }

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os/user"
+	"time"
+
+	"github.com/countersign/countersign/store"
+)
+
+// state is everything of the outside that a command touches, so that a test
+// can run the program in its own process.
+type state struct {
+	args      []string // without the program's name
+	lookupEnv func(string) (string, bool)
+	stdin     io.Reader
+	stdout    io.Writer // results only
+	stderr    io.Writer // messages and progress
+	now       func() time.Time
+	terminal  bool // stderr is a terminal: progress bars may be drawn
+
+	settings settings        // of countersign.yaml
+	byName   map[string]bool // flags given on the command line itself
+	log      *slog.Logger
+
+	// listening is told the address of a server once it listens; may be nil.
+	listening func(address string)
+}
+
+// env is a variable of the environment, or empty.
+func (s *state) env(name string) string {
+	v, _ := s.lookupEnv(name)
+	return v
+}
+
+// say writes a message for people.
+func (s *state) say(format string, args ...any) { fmt.Fprintf(s.stderr, format+"\n", args...) }
+
+// operator is who acts at the command line: whoever holds the data folder.
+func (s *state) operator() store.Actor {
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return store.Operator(u.Username + " (command line)")
+	}
+	return store.Operator("command line")
+}
+
+// stopped says why a command ends before its work is done; nil when it is not
+// to end.
+func stopped(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return errInterrupted
+	}
+	return nil
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/store"
+)
+
+// workList is the store's, with the definition that each evaluation was
+// planned with.
+type workList struct {
+	*store.Store
+	judges *liveJudges
+}
+
+// ClaimWork is the store's. It fills in the judges.
+func (l workList) ClaimWork(ctx context.Context, worker string, n int, lease time.Duration) ([]judge.Work, error) {
+	work, err := l.Store.ClaimWork(ctx, worker, n, lease)
+	if err != nil {
+		return nil, err
+	}
+	for i := range work {
+		if i > 0 && sameJudge(work[i], work[i-1]) { // batches are of few judges
+			work[i].Judge = work[i-1].Judge
+		} else if work[i].Judge, err = l.judges.definition(ctx, work[i].Planned); err != nil {
+			return nil, err
+		}
+	}
+	return work, nil
+}
+
+func sameJudge(a, b judge.Work) bool {
+	return a.Project == b.Project && a.Planned.Judge == b.Planned.Judge &&
+		a.Planned.PromptVersion == b.Planned.PromptVersion && a.Planned.Engine == b.Planned.Engine
+}
