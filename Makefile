@@ -1,0 +1,33 @@
+# Countersign. `make run` starts the demo, `make test` runs every test.
+
+GO      ?= go
+BIN     := bin/countersign
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
+.PHONY: run build test check bench generate lint clean
+
+run: build            ## build, then start the demo
+	$(BIN) demo
+
+build:                ## build bin/countersign
+	$(GO) build -ldflags "-X main.version=$(VERSION)" -o $(BIN) ./cmd/countersign
+
+test:                 ## install what the tests lack, then run them all
+	.ci/setup
+	$(GO) test -race -timeout 12m ./...
+
+check:                ## formatting, generated files, vet, staticcheck
+	.ci/check
+
+bench:                ## the benchmarks behind docs/performance.md
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./judge/... ./store/... ./web/... ./cmd/...
+
+generate:             ## rewrite generated files
+	$(GO) tool templ generate -path views
+	$(GO) tool templ fmt views
+
+lint:                 ## golangci-lint, where it is installed
+	golangci-lint run
+
+clean:
+	rm -rf bin
