@@ -28,14 +28,15 @@ type Counts struct {
 	Ordinal bool
 
 	// Cells pair a human answer with the judge's answer on the same trace. The
-	// human answer is the adjudicated one where there is one, and then the only
-	// one; else every reviewer's decision or imported label is a pair of its
-	// own. Evaluations without any human answer are not counted here. Equal
-	// cells may occur several times; their N are added.
+	// human answer is the adjudicated one where there is one; else, as the
+	// store has it, the newest decision or the majority of the imported labels,
+	// so that one trace is one pair and the pairs are no more dependent than
+	// the traces. Evaluations without any human answer are not counted here.
+	// Equal cells may occur several times; their N are added.
 	Cells []Cell
 	// Items is the number of distinct evaluations behind the cells that are not
-	// Visible. It is smaller than their sum where several reviewers answered
-	// and nobody adjudicated. 0 = not counted.
+	// Visible; smaller than their sum only when a caller pairs each of several
+	// answers. 0 = not counted.
 	Items int
 	// Clusters is the number of distinct trace clusters among Items, a trace
 	// without a cluster counting as its own. 0 = not counted.
