@@ -41,9 +41,15 @@ func (s *Store) CalibrationCounts(ctx context.Context, a Actor, project, judgeNa
 	if len(scales) == 0 && judgeName != "" {
 		return nil, fmt.Errorf("project %s has no judge %q: %w", p.Name, judgeName, ErrNotFound)
 	}
-	return s.keptCounts.of(ctx, s, p.ID+" "+judgeName, func() (counts []calibration.Counts, err error) {
+	// What is sealed for somebody is counted by nobody in their place, so each
+	// who may decide has counts of their own.
+	reader := ""
+	if a.MayDecide() {
+		reader = a.UserID
+	}
+	return s.keptCounts.of(ctx, s, p.ID+" "+reader+" "+judgeName, func() (counts []calibration.Counts, err error) {
 		for _, scale := range scales {
-			of, err := countJudge(ctx, s.reader, p.ID, scale)
+			of, err := countJudge(ctx, s.reader, a, p.ID, scale)
 			if err != nil {
 				return nil, err
 			}
@@ -86,16 +92,17 @@ type countedGroup struct {
 	first, last    aggregateTime
 }
 
-func countJudge(ctx context.Context, q querier, projectID string, scale judgeScale) ([]calibration.Counts, error) {
-	// Three questions that don't need each other: asked at once, the slowest
+func countJudge(ctx context.Context, q querier, a Actor, projectID string, scale judgeScale) ([]calibration.Counts, error) {
+	// Four questions that don't need each other: asked at once, the slowest
 	// sets the time.
 	var groups []countedGroup
 	var pairs []calibration.PairCounts
-	var clusters []clusterCount
+	var clusters, sealed []modelCount
 	ask, ctx := errgroup.WithContext(ctx)
-	ask.Go(func() (err error) { groups, err = countGroups(ctx, q, projectID, scale.name); return err })
-	ask.Go(func() (err error) { pairs, err = countPairs(ctx, q, projectID, scale.name); return err })
-	ask.Go(func() (err error) { clusters, err = countClusters(ctx, q, projectID, scale.name); return err })
+	ask.Go(func() (err error) { groups, err = countGroups(ctx, q, a, projectID, scale.name); return err })
+	ask.Go(func() (err error) { pairs, err = countPairs(ctx, q, a, projectID, scale.name); return err })
+	ask.Go(func() (err error) { clusters, err = countClusters(ctx, q, a, projectID, scale.name); return err })
+	ask.Go(func() (err error) { sealed, err = countSealed(ctx, q, a, projectID, scale.name); return err })
 	if err := ask.Wait(); err != nil {
 		return nil, err
 	}
@@ -112,11 +119,8 @@ func countJudge(ctx context.Context, q querier, projectID string, scale judgeSca
 		}
 	}
 	for i := range counts {
-		for _, c := range clusters {
-			if c.model == counts[i].Model && c.version == counts[i].PromptVersion {
-				counts[i].Clusters = c.n
-			}
-		}
+		counts[i].Clusters = countOf(clusters, counts[i])
+		counts[i].Sealed = countOf(sealed, counts[i])
 	}
 	return counts, nil
 }
@@ -129,7 +133,8 @@ const (
 	flagAdjudicated
 )
 
-func countGroups(ctx context.Context, q querier, projectID, judgeName string) ([]countedGroup, error) {
+func countGroups(ctx context.Context, q querier, a Actor, projectID, judgeName string) ([]countedGroup, error) {
+	seal := sealedFor(a, "e.id")
 	return collect(ctx, q, scanGroup, `
 SELECT e.model, e.prompt_version, e.label, e.verdict, COALESCE(c.label, ''), COALESCE(c.verdict, ''),
     CASE WHEN c.trace_id IS NULL THEN -1 ELSE
@@ -139,9 +144,9 @@ SELECT e.model, e.prompt_version, e.label, e.verdict, COALESCE(c.label, ''), COA
     COALESCE(c.stratum, ''), c.inclusion_probability, count(*), min(c.labelled_at), max(c.labelled_at)
 FROM evaluations e
 LEFT JOIN consensus c ON c.project_id = e.project_id AND c.judge = e.judge AND c.trace_id = e.trace_id
-WHERE e.project_id = ? AND e.judge = ? AND e.verdict <> ''
+WHERE e.project_id = ? AND e.judge = ? AND e.verdict <> '' AND NOT `+seal.sql+`
 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
-ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, 9`, projectID, judgeName)
+ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, 9`, append([]any{projectID, judgeName}, seal.args...)...)
 }
 
 func scanGroup(r *sql.Rows, g *countedGroup) error {
@@ -182,25 +187,51 @@ func addGroup(c *calibration.Counts, g countedGroup) {
 	c.Strata[i].N += g.cell.N
 }
 
-// clusterCount says how many traces of a group are independent of each other.
-type clusterCount struct {
+// modelCount is one number for a model and prompt version.
+type modelCount struct {
 	model, version string
 	n              int
 }
 
-func countClusters(ctx context.Context, q querier, projectID, judgeName string) ([]clusterCount, error) {
-	return collect(ctx, q, func(r *sql.Rows, c *clusterCount) error { return r.Scan(&c.model, &c.version, &c.n) }, `
+func countOf(counted []modelCount, c calibration.Counts) int {
+	for _, m := range counted {
+		if m.model == c.Model && m.version == c.PromptVersion {
+			return m.n
+		}
+	}
+	return 0
+}
+
+// countSealed counts the labelled evaluations that are left out, because the
+// actor may still answer them blind and the sum would tell.
+func countSealed(ctx context.Context, q querier, a Actor, projectID, judgeName string) ([]modelCount, error) {
+	if !a.MayDecide() {
+		return nil, nil
+	}
+	seal := sealedFor(a, "e.id")
+	return collect(ctx, q, func(r *sql.Rows, c *modelCount) error { return r.Scan(&c.model, &c.version, &c.n) }, `
+SELECT e.model, e.prompt_version, count(*)
+FROM evaluations e JOIN consensus c ON c.project_id = e.project_id AND c.judge = e.judge AND c.trace_id = e.trace_id
+WHERE e.project_id = ? AND e.judge = ? AND e.verdict <> '' AND `+seal.sql+`
+GROUP BY e.model, e.prompt_version`, append([]any{projectID, judgeName}, seal.args...)...)
+}
+
+// countClusters says how many traces of a group are independent of each other.
+func countClusters(ctx context.Context, q querier, a Actor, projectID, judgeName string) ([]modelCount, error) {
+	seal := sealedFor(a, "e.id")
+	return collect(ctx, q, func(r *sql.Rows, c *modelCount) error { return r.Scan(&c.model, &c.version, &c.n) }, `
 SELECT e.model, e.prompt_version, count(DISTINCT CASE WHEN c.cluster = '' THEN c.trace_id ELSE c.cluster END)
 FROM consensus c
 JOIN evaluations e ON e.trace_id = c.trace_id AND e.judge = c.judge
-WHERE c.project_id = ? AND c.judge = ? AND NOT c.visible AND e.verdict <> ''
-GROUP BY e.model, e.prompt_version`, projectID, judgeName)
+WHERE c.project_id = ? AND c.judge = ? AND NOT c.visible AND e.verdict <> '' AND NOT `+seal.sql+`
+GROUP BY e.model, e.prompt_version`, append([]any{projectID, judgeName}, seal.args...)...)
 }
 
 // countPairs counts the answers of every two reviewers about the same traces.
 // Only traces with several labels are looked at; the first reviewer of a pair
 // is the one whose name comes first.
-func countPairs(ctx context.Context, q querier, projectID, judgeName string) ([]calibration.PairCounts, error) {
+func countPairs(ctx context.Context, q querier, a Actor, projectID, judgeName string) ([]calibration.PairCounts, error) {
+	seal := traceSealedFor(a, "c.trace_id")
 	type pair struct {
 		a, b string
 		cell calibration.PairCell
@@ -216,7 +247,8 @@ JOIN labels y ON y.project_id = c.project_id AND y.judge = c.judge AND y.trace_i
 WHERE c.project_id = ? AND c.judge = ? AND c.labels > 1 AND x.reviewer <> ''
   AND NOT x.adjudicated AND NOT x.abstained AND NOT EXISTS (`+newerLabel("x")+`)
   AND NOT y.adjudicated AND NOT y.abstained AND NOT EXISTS (`+newerLabel("y")+`)
-GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 3, 4, 5, 6, 7`, projectID, judgeName)
+  AND NOT `+seal.sql+`
+GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 3, 4, 5, 6, 7`, append([]any{projectID, judgeName}, seal.args...)...)
 	if err != nil {
 		return nil, err
 	}

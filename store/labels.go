@@ -35,11 +35,12 @@ func consensusSQL(n int) string {
 WITH given AS (
     SELECT l.trace_id, l.id, l.reviewer, l.verdict_visible, l.stratum, l.inclusion_probability, l.cluster, l.labelled_at,
         CASE WHEN l.adjudicated THEN 1 WHEN l.source = 'decision' THEN 2 ELSE 3 END AS tier,
-        CASE WHEN l.first_verdict <> '' THEN l.first_verdict ELSE COALESCE(s.verdict, '') END AS verdict,
-        l.first_label AS label,
+        CASE WHEN l.adjudicated AND l.verdict <> '' THEN l.verdict WHEN l.first_verdict <> '' THEN l.first_verdict
+            ELSE COALESCE(s.verdict, '') END AS verdict,
+        CASE WHEN l.adjudicated THEN l.label ELSE l.first_label END AS label,
         CASE WHEN l.abstained OR COALESCE(s.abstain, FALSE) THEN 1 ELSE 0 END AS abstained
     FROM labels l
-    LEFT JOIN judge_labels s ON s.project_id = l.project_id AND s.judge = l.judge AND s.label = l.first_label
+    LEFT JOIN judge_labels s ON s.project_id = l.project_id AND s.judge = l.judge AND s.label = CASE WHEN l.adjudicated THEN l.label ELSE l.first_label END
     WHERE l.project_id = ? AND l.judge = ? AND l.trace_id IN (` + placeholders(n) + `)
 ), newest AS (
     SELECT given.*,

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/store"
 )
 
@@ -97,5 +98,69 @@ func TestDeskSaysWhatIsMissing(t *testing.T) {
 	again := v.post(path+"/reopen", url.Values{"comment": {"a slip"}})
 	if again.StatusCode != http.StatusOK || len(find(t, again.body, "input[name=action]")) == 0 {
 		t.Errorf("reopen: %s, and no decision to make", again.Status)
+	}
+}
+
+// TestDeskLeavesNoDeadEnd: who can't judge says so before answering; a lead who
+// settles has nobody to send it on to; a corrected decision may be any.
+func TestDeskLeavesNoDeadEnd(t *testing.T) {
+	s := newSite(t)
+	s.user("ada@example.org", store.Reviewer)
+	s.user("lea@example.org", store.Lead)
+	s.load(citationTrace("t1"))
+	ada, lea := s.signIn("ada@example.org"), s.signIn("lea@example.org")
+	path := ada.post("/queue/next", url.Values{}).Request.URL.Path
+	if r := ada.post(path+"/decision", url.Values{"action": {"cannot_judge"}}); r.StatusCode != http.StatusUnprocessableEntity || len(find(t, r.body, "#comment-fault")) != 1 {
+		t.Errorf("cannot judge without a word: %s, want 422 beside the comment", r.Status)
+	}
+	ada.post(path+"/decision", url.Values{"action": {"cannot_judge"}, "comment": {"outside my field"}})
+
+	lea.post(path+"/claim", url.Values{})
+	desk := lea.get(path)
+	if found := find(t, desk.body, "[value=escalate], [value=cannot_judge]"); len(found) > 0 {
+		t.Error("a lead who settles is offered to send the item on")
+	}
+	lea.post(path+"/decision", url.Values{"verdict": {"pass"}})
+	if r := lea.post(path+"/decision", url.Values{"action": {"escalate"}, "comment": {"x"}}); r.StatusCode != http.StatusUnprocessableEntity {
+		t.Errorf("a lead escalates what waits for a lead: %s, want 422", r.Status)
+	}
+	lea.post(path+"/decision", url.Values{"action": {"keep"}, "reason_code": {"too_strict"}, "comment": {"fine"}})
+	lea.post(path+"/reopen", url.Values{"comment": {"misread the dose"}})
+	again := lea.get(path)
+	if len(find(t, again.body, "input[name=verdict][value=fail]")) != 1 || len(find(t, again.body, "input[name=action][value=override]")) != 1 {
+		t.Fatal("a reopened item can't be given another verdict")
+	}
+	lea.post(path+"/decision", url.Values{"action": {"override"}, "verdict": {"fail"}, "reason_code": {"missed_error"}, "comment": {"the dose is wrong"}})
+	if text := textOf(find(t, lea.get(path).body, ".signoff")[0]); !strings.Contains(text, "fail") {
+		t.Errorf("after the correction the signature reads %q", text)
+	}
+}
+
+// TestSealedItemsAreNotCounted: a lead who may review blind can't read a sealed
+// verdict out of the sums by bringing a label of their own.
+func TestSealedItemsAreNotCounted(t *testing.T) {
+	s := newSite(t)
+	_, lead := s.user("lea@example.org", store.Lead)
+	_, auditor := s.user("ann@example.org", store.Auditor)
+	tr := citationTrace("t1")
+	tr.Labels = []judge.HumanLabel{{Judge: "citations", Verdict: judge.Fail, Reviewer: "probe"}}
+	s.load(tr)
+	count := func(token string) (n, sealed int) {
+		t.Helper()
+		var reports []struct {
+			N       int
+			NSealed int `json:"n_sealed"`
+		}
+		s.api(token, http.MethodGet, "/api/v1/calibration?judge=citations", nil).json(t, &reports)
+		for _, r := range reports {
+			n, sealed = n+r.N, sealed+r.NSealed
+		}
+		return n, sealed
+	}
+	if n, _ := count(lead); n != 0 {
+		t.Errorf("a lead's counts hold %d sealed items", n)
+	}
+	if n, sealed := count(auditor); n != 1 || sealed != 0 {
+		t.Errorf("an auditor's counts: %d, sealed %d; want the one item", n, sealed)
 	}
 }

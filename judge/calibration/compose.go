@@ -77,6 +77,7 @@ func compose(c Counts) (Report, error) {
 	r.HeadlineReason = main.tooFew()
 	r.Headline = r.HeadlineReason == ""
 	r.Sentence = r.sentence()
+	r.NSealed = c.Sealed
 	r.Notes = r.notes()
 	return r, nil
 }

@@ -42,6 +42,10 @@ type Counts struct {
 	// without a cluster counting as its own. 0 = not counted.
 	Clusters int
 
+	// Sealed is the number of evaluations with a human answer that are left out,
+	// because the reader may still review them blind and sums would tell.
+	Sealed int
+
 	// Strata say how the human answers in the cells that are not Visible came
 	// to be asked for.
 	Strata []StratumCount

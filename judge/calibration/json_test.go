@@ -49,7 +49,7 @@ func TestReportFieldNames(t *testing.T) {
 	estimate := []string{"ci_high", "ci_low", "ci_method", "n", "se", "value"}
 	block := []string{"agreement", "cohen_kappa", "confusion", "gwet_ac1", "kappa_linear", "kappa_max", "kappa_quadratic", "n", "n_abstained", "n_incomparable", "per_label", "scale"}
 	pair := []string{"agreement", "cohen_kappa", "kappa_linear", "kappa_quadratic", "n", "n_abstained", "reviewers", "scale"}
-	report := slices.Concat(block, []string{"conf_level", "first_label_at", "headline", "human_human", "human_pairs", "judge", "last_label_at", "model", "notes", "prompt_version", "rates", "sampling", "sentence", "visible"})
+	report := slices.Concat(block, []string{"conf_level", "first_label_at", "headline", "human_human", "human_pairs", "judge", "last_label_at", "model", "n_sealed", "notes", "prompt_version", "rates", "sampling", "sentence", "visible"})
 	sort.Strings(report)
 	for _, tt := range []struct {
 		name string

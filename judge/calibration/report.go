@@ -44,6 +44,10 @@ type Report struct {
 	// Notes are warnings in plain sentences; may be empty.
 	Notes []string `json:"notes"`
 
+	// NSealed evaluations with a human answer are left out, because the reader
+	// may still review them blind.
+	NSealed int `json:"n_sealed"`
+
 	// Rates are the judge as a detector of what people fail, by verdicts.
 	Rates Rates `json:"rates"`
 

@@ -77,6 +77,9 @@ func (r Report) notes() []string {
 		h.CohenKappa.Defined() && k.Value > h.CohenKappa.Value {
 		notes = append(notes, "The judge agrees with people more than they agree with each other. That usually means that people saw its verdict, or that the prompt was tuned on these labels.")
 	}
+	if r.NSealed > 0 {
+		notes = append(notes, fmt.Sprintf("%s that wait for a blind review, which you may give, are not counted for you yet.", count(r.NSealed, "labelled item", "labelled items")))
+	}
 	if r.NIncomparable > 0 {
 		notes = append(notes, fmt.Sprintf("%s left out: no label of this judge's scale and no verdict on both sides.",
 			count(r.NIncomparable, "pair was", "pairs were")))
