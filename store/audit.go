@@ -253,20 +253,14 @@ func (c *chain) close(h AuditHead) {
 	}
 }
 
-// VerifyAudit recomputes the whole chain of the database, and holds the
-// decisions to it.
+// VerifyAudit recomputes the whole chain of the database, and holds what people
+// said to it: first answers, decisions, their labels, and the results.
 func (s *Store) VerifyAudit(ctx context.Context, a Actor) (Verification, error) {
 	var c chain
-	digests := map[string]string{} // of decisions, by id
+	said := newSayings()
 	head, err := s.EachAuditEvent(ctx, a, func(e AuditEvent) error {
 		c.add(e)
-		var d struct {
-			ID     string `json:"decision_id"`
-			SHA256 string `json:"decision_sha256"`
-		}
-		if err := json.Unmarshal(e.Data, &d); err == nil && d.ID != "" && d.SHA256 != "" {
-			digests[d.ID] = d.SHA256
-		}
+		said.note(e)
 		return nil
 	})
 	if err != nil {
@@ -274,47 +268,9 @@ func (s *Store) VerifyAudit(ctx context.Context, a Actor) (Verification, error) 
 	}
 	c.close(head)
 	if c.v.Problem == "" {
-		c.v.Problem, err = s.checkDigests(ctx, digests, c.v.Events)
+		c.v.Problem, err = s.checkRows(ctx, said, c.v.Events)
 	}
 	return c.v, err
-}
-
-// checkDigests holds what the chain says of decisions to the rows themselves:
-// a decision that was changed, removed or slipped in is found, although it is
-// not in the chain whole. An empty chain over a project is found too.
-func (s *Store) checkDigests(ctx context.Context, digests map[string]string, events int64) (problem string, err error) {
-	if events == 0 {
-		var projects int
-		if err := s.reader.QueryRowContext(ctx, `SELECT count(*) FROM projects`).Scan(&projects); err != nil {
-			return "", err
-		}
-		if projects > 0 {
-			return "the chain is empty, but the database has a project: all events were removed", nil
-		}
-		return "", nil
-	}
-	decisions, err := collect(ctx, s.reader, scanDecision, `SELECT `+decisionColumns+` FROM decisions d JOIN users u ON u.id = d.user_id ORDER BY d.decided_at, d.id`)
-	if err != nil {
-		return "", err
-	}
-	for _, d := range decisions {
-		want, ok := digests[d.ID]
-		if !ok {
-			return fmt.Sprintf("decision %s is in no event of the chain: it was slipped in", d.ID), nil
-		}
-		delete(digests, d.ID)
-		got, err := d.digest()
-		if err != nil {
-			return "", err
-		}
-		if got != want {
-			return fmt.Sprintf("decision %s of evaluation %s was changed: its event says otherwise", d.ID, d.EvaluationID), nil
-		}
-	}
-	for id := range digests {
-		return fmt.Sprintf("decision %s is in the chain and not in the database: it was removed", id), nil
-	}
-	return "", nil
 }
 
 // VerifyAuditFile recomputes the chain of an exported file (JSONL, closed by
@@ -327,15 +283,19 @@ func VerifyAuditFile(r io.Reader) (Verification, error) {
 		if len(lines.Bytes()) == 0 {
 			continue
 		}
-		var head AuditHead
-		if err := json.Unmarshal(lines.Bytes(), &head); err == nil && head.Head {
-			c.close(head)
-			c.v.Open = false
-			continue
-		}
 		if !c.v.Open {
 			c.v.Problem = fmt.Sprintf("line %d stands after the head line", n)
 			break
+		}
+		var head AuditHead
+		if err := json.Unmarshal(lines.Bytes(), &head); err == nil && head.Head {
+			if written, err := json.Marshal(head); err != nil || !bytes.Equal(written, bytes.TrimSpace(lines.Bytes())) {
+				c.v.Problem = fmt.Sprintf("line %d is not written as an export writes the head: it was edited", n)
+				break
+			}
+			c.close(head)
+			c.v.Open = false
+			continue
 		}
 		var e AuditEvent
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
@@ -344,6 +304,7 @@ func VerifyAuditFile(r io.Reader) (Verification, error) {
 		}
 		// A line must be written as an export writes it. A field added, given
 		// twice or in another case would be hashed by nobody and read by some.
+		e.At = e.At.UTC()
 		if written, err := json.Marshal(e); err != nil || !bytes.Equal(written, bytes.TrimSpace(lines.Bytes())) {
 			c.v.Problem = fmt.Sprintf("line %d is not written as an export writes event %d: it was edited", n, e.Seq)
 			break

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -104,6 +105,15 @@ func TestTamperingWithAnExportedFileIsFound(t *testing.T) {
 		{"end and head cut off", func(l []string) []string { return l[:last-1] }, "does not end with its head line", true},
 		{"emptied", func([]string) []string { return nil }, "does not end with its head line", true},
 		{"emptied but for a head", func([]string) []string { return []string{`{"head":true,"seq":0,"hash":""}`} }, "holds no event", false},
+		{"head given twice", func(l []string) []string { return append(l, "\n"+l[last]) }, "stands after the head line", false},
+		{"head with a field added", func(l []string) []string {
+			l[last] = strings.Replace(l[last], `{"head"`, `{"by":"me","head"`, 1)
+			return l
+		}, "is not written as an export writes the head", false},
+		{"time in another zone", func(l []string) []string {
+			l[1] = regexp.MustCompile(`"at":"([^"]+)Z"`).ReplaceAllString(l[1], `"at":"$1+00:00"`)
+			return l
+		}, "line 2 is not written as an export writes event 2", false},
 		{"a field given twice", func(l []string) []string {
 			l[1] = strings.Replace(l[1], `"actor":"`, `"actor":"Somebody Else","actor":"`, 1)
 			return l

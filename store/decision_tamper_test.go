@@ -8,6 +8,9 @@ import (
 	"github.com/countersign/countersign/store"
 )
 
+const dropAllTriggers = `DROP TRIGGER decisions_no_update; DROP TRIGGER decisions_no_delete; DROP TRIGGER first_answers_no_update;
+DROP TRIGGER first_answers_no_delete; DROP TRIGGER labels_no_update; `
+
 // TestTamperingWithDecisionsIsFound: decisions are not in the chain whole, but
 // it holds each of them.
 func TestTamperingWithDecisionsIsFound(t *testing.T) {
@@ -16,6 +19,10 @@ func TestTamperingWithDecisionsIsFound(t *testing.T) {
 		{"verdict changed", `UPDATE decisions SET verdict = 'borderline'`, "was changed"},
 		{"comment changed", `UPDATE decisions SET comment = 'another'`, "was changed"},
 		{"given to somebody else", `UPDATE decisions SET user_id = (SELECT id FROM users WHERE id <> user_id LIMIT 1)`, "was changed"},
+		{"first answer changed", `UPDATE first_answers SET verdict = 'fail'`, "the first answer on review"},
+		{"first answer removed", `DELETE FROM first_answers`, "was removed"},
+		{"label changed", `UPDATE labels SET verdict = 'borderline', first_verdict = 'borderline' WHERE source = 'decision'`, "than its decision"},
+		{"result changed", `UPDATE evaluations SET result_verdict = 'borderline' WHERE status = 'final'`, "is not what was decided"},
 		{"removed", `PRAGMA foreign_keys = off; DELETE FROM decisions`, "was removed"},
 		{"slipped in", `INSERT INTO decisions SELECT 'forged', review_id, evaluation_id, user_id, action, choice, verdict, label, findings, reason_code,
     comment, confidence, blind, verdict_visible, first_verdict, first_label, adjudication, seconds, supersedes, decided_at FROM decisions LIMIT 1`, "was slipped in"},
@@ -27,7 +34,7 @@ func TestTamperingWithDecisionsIsFound(t *testing.T) {
 			d.first(d.ann, reviews["one"], judge.Pass)
 			d.decide(d.ann, reviews["one"], store.DecisionInput{Action: store.Adopt, Comment: "as it says", Confidence: "high"})
 			if test.sql != "" {
-				if _, err := d.raw.Exec(`DROP TRIGGER decisions_no_update; DROP TRIGGER decisions_no_delete; ` + test.sql); err != nil {
+				if _, err := d.raw.Exec(dropAllTriggers + test.sql); err != nil {
 					t.Fatal(err)
 				}
 			}

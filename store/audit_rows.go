@@ -1,0 +1,149 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// sayings are the digests that the chain holds of what people said.
+type sayings struct {
+	decisions map[string]string // by the decision's id
+	answers   map[string]string // by review subject and user
+}
+
+func newSayings() sayings {
+	return sayings{decisions: map[string]string{}, answers: map[string]string{}}
+}
+
+// note takes an event's digest. Data that are none are the chain's business.
+func (s sayings) note(e AuditEvent) {
+	var d struct {
+		DecisionID string `json:"decision_id"`
+		Decision   string `json:"decision_sha256"`
+		Answer     string `json:"answer_sha256"`
+	}
+	if json.Unmarshal(e.Data, &d) != nil {
+		return
+	}
+	if d.DecisionID != "" && d.Decision != "" {
+		s.decisions[d.DecisionID] = d.Decision
+	}
+	if d.Answer != "" {
+		s.answers[e.Subject+" "+e.ActorID] = d.Answer
+	}
+}
+
+// checkRows holds the tables to the chain: what people said is not in it whole,
+// but by a digest, and labels and results follow from it. A row that was
+// changed, removed or slipped in is found. problem is empty when all holds.
+func (s *Store) checkRows(ctx context.Context, said sayings, events int64) (problem string, err error) {
+	if events == 0 {
+		var projects int
+		if err := s.reader.QueryRowContext(ctx, `SELECT count(*) FROM projects`).Scan(&projects); err != nil || projects == 0 {
+			return "", err
+		}
+		return "the chain is empty, but the database has a project: all events were removed", nil
+	}
+	for _, check := range []func(context.Context, sayings) (string, error){s.checkDecisions, s.checkAnswers, s.checkDerived} {
+		if problem, err := check(ctx, said); problem != "" || err != nil {
+			return problem, err
+		}
+	}
+	return "", nil
+}
+
+func (s *Store) checkDecisions(ctx context.Context, said sayings) (string, error) {
+	decisions, err := collect(ctx, s.reader, scanDecision, `
+SELECT `+decisionColumns+` FROM decisions d JOIN users u ON u.id = d.user_id ORDER BY d.decided_at, d.id`)
+	if err != nil {
+		return "", err
+	}
+	for _, d := range decisions {
+		want, ok := said.decisions[d.ID]
+		if !ok {
+			return fmt.Sprintf("decision %s is in no event of the chain: it was slipped in", d.ID), nil
+		}
+		delete(said.decisions, d.ID)
+		got, err := d.digest()
+		if err != nil {
+			return "", err
+		}
+		if got != want {
+			return fmt.Sprintf("decision %s of evaluation %s was changed: its event says otherwise", d.ID, d.EvaluationID), nil
+		}
+	}
+	for id := range said.decisions {
+		return fmt.Sprintf("decision %s is in the chain and not in the database: it was removed", id), nil
+	}
+	return "", nil
+}
+
+func (s *Store) checkAnswers(ctx context.Context, said sayings) (string, error) {
+	type row struct {
+		review, user, nonce string
+		answer              Answer
+	}
+	answers, err := collect(ctx, s.reader, func(rows *sql.Rows, r *row) error {
+		var findings string
+		if err := rows.Scan(&r.review, &r.user, &r.nonce, &r.answer.Verdict, &r.answer.Label, &findings, &r.answer.At); err != nil {
+			return err
+		}
+		r.answer.At = r.answer.At.UTC()
+		return json.Unmarshal([]byte(findings), &r.answer.Findings)
+	}, `SELECT review_id, user_id, nonce, verdict, label, findings, answered_at FROM first_answers ORDER BY answered_at, review_id, user_id`)
+	if err != nil {
+		return "", err
+	}
+	for _, r := range answers {
+		key := "review:" + r.review + " " + r.user
+		want, ok := said.answers[key]
+		if !ok {
+			return fmt.Sprintf("a first answer on review %s is in no event of the chain: it was slipped in", r.review), nil
+		}
+		delete(said.answers, key)
+		got, err := digestOf([]any{r.nonce, r.answer})
+		if err != nil {
+			return "", err
+		}
+		if got != want {
+			return fmt.Sprintf("the first answer on review %s was changed: its event says otherwise", r.review), nil
+		}
+	}
+	for key := range said.answers {
+		return fmt.Sprintf("the first answer of %s is in the chain and not in the database: it was removed", key), nil
+	}
+	return "", nil
+}
+
+// derived are rows that follow from others; each question finds the first that
+// does not.
+var derived = []struct{ query, problem string }{
+	{`SELECT l.id FROM labels l JOIN decisions d ON d.id = l.decision_id
+WHERE l.verdict <> d.verdict OR l.label <> d.label OR l.first_verdict <> d.first_verdict OR l.first_label <> d.first_label
+    OR l.verdict_visible <> d.verdict_visible OR l.adjudicated <> d.adjudication LIMIT 1`,
+		"label %s says something else than its decision: it was changed"},
+	{`SELECT e.id FROM evaluations e WHERE e.result_source = 'judge' AND (e.result_verdict <> e.verdict OR e.result_label <> e.label) LIMIT 1`,
+		"the result of evaluation %s is the judge's and not what the judge said: it was changed"},
+	{`SELECT e.id FROM evaluations e JOIN reviews r ON r.evaluation_id = e.id AND r.state = 'decided'
+JOIN decisions d ON d.id = (SELECT x.id FROM decisions x WHERE x.review_id = r.id AND x.action IN ('confirm', 'override')
+    ORDER BY x.decided_at DESC, x.id DESC LIMIT 1)
+WHERE e.result_verdict <> d.verdict OR e.result_label <> d.label LIMIT 1`,
+		"the result of evaluation %s is not what was decided: it was changed"},
+}
+
+func (s *Store) checkDerived(ctx context.Context, _ sayings) (string, error) {
+	for _, d := range derived {
+		var id string
+		err := s.reader.QueryRowContext(ctx, d.query).Scan(&id)
+		switch {
+		case err == nil:
+			return fmt.Sprintf(d.problem, id), nil
+		case !errors.Is(err, sql.ErrNoRows):
+			return "", fmt.Errorf("%s: %w", firstLine(d.query), err)
+		}
+	}
+	return "", nil
+}
