@@ -18,7 +18,7 @@ func (c cursor) String() string {
 }
 
 func parseCursor(s string) (cursor, error) {
-	bad := invalid("cursor", "is not one that a list gave: start again without it")
+	bad := invalid("after", "is not one that a list gave: start again without it")
 	raw, err := base64.RawURLEncoding.DecodeString(s)
 	if err != nil {
 		return cursor{}, bad

@@ -148,6 +148,9 @@ type outcome struct {
 // resolve applies the rules of Decide.
 func (f facts) resolve(ctx context.Context, q querier, in DecisionInput) (outcome, error) {
 	blindFirst := f.first != nil && f.corrects == nil
+	if f.review.adjudicating && (in.Action == Escalate || in.Action == CannotJudge) {
+		return outcome{}, invalid("action", "is %s, but this item waits for a lead to settle it: decide it, or release it to another lead", in.Action)
+	}
 	switch in.Action {
 	case Escalate:
 		return outcome{action: Escalate}, checkComment("comment", in.Comment, true)

@@ -60,5 +60,5 @@ WHERE id = ?`, r.Code, s.evaluationID); err != nil {
 	}
 	t.tally(s.projectID, tallyStatus, string(judge.Accepted), -1)
 	t.tally(s.projectID, tallyStatus, string(judge.InReview), 1)
-	return t.enqueue(ctx, s, r.Code, draw)
+	return t.enqueue(ctx, s, r.Code, draw, true)
 }

@@ -45,13 +45,15 @@ func urgency(lead string, stakes judge.Stakes) int {
 }
 
 // enqueue opens the evaluation's item in the queue. An item that was closed
-// undecided before (the evaluation was retried) opens again.
-func (t *tx) enqueue(ctx context.Context, s subject, lead string, draw judge.Draw) error {
+// undecided before (the evaluation was retried) opens again. An evaluation whose
+// verdict was open to everybody until now (it was accepted) is not blind: who
+// saw it can't be told any more.
+func (t *tx) enqueue(ctx context.Context, s subject, lead string, draw judge.Draw, seen bool) error {
 	due := s.policy.DueHoursStandard
 	if s.stakes == judge.HighStakes {
 		due = s.policy.DueHoursHigh
 	}
-	blind := drawBlind(s.policy, s.evaluationID)
+	blind := !seen && drawBlind(s.policy, s.evaluationID)
 	_, err := t.exec(ctx, `
 INSERT INTO reviews (id, project_id, evaluation_id, trace_id, external_id, judge, domain, stakes, title, state, urgency,
     lead_reason, blind, stratum, inclusion_probability, due_at, opened_at)

@@ -49,7 +49,7 @@ func TestPagesCoverEverythingOnce(t *testing.T) {
 	}
 	f.After = "nonsense"
 	var field *store.FieldError
-	if _, _, err := s.ListEvaluations(ctx, storetest.Operator, f); !errors.As(err, &field) || field.Field != "cursor" {
+	if _, _, err := s.ListEvaluations(ctx, storetest.Operator, f); !errors.As(err, &field) || field.Field != "after" {
 		t.Errorf("bad cursor: error %v", err)
 	}
 }

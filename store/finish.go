@@ -116,7 +116,7 @@ func (t *tx) finish(ctx context.Context, f finished, known *known) error {
 		}
 	}
 	if f.Evaluation.Status == judge.InReview {
-		return t.enqueue(ctx, s.subject, leadReason(f.Evaluation.Reasons), *f.Draw)
+		return t.enqueue(ctx, s.subject, leadReason(f.Evaluation.Reasons), *f.Draw, false)
 	}
 	return nil
 }

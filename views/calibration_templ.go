@@ -57,7 +57,7 @@ func CalibrationIndex(p CalibrationIndexPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<p class=\"fine\">Blind and imported labels count; visible ones are shown apart on the page of the judge. Under 50 labels, or under 10 in the rarer class, kappa is not a headline.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<p class=\"fine\">Blind and imported labels count, a blind review by its first answer, even when the decision was another; visible ones are shown apart on the page of the judge. Under 50 labels, or under 10 in the rarer class, kappa is not a headline.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -78,6 +78,9 @@ type DeskPage struct {
 	// JudgeFault says why there is no proposal when the judge failed.
 	JudgeFault string
 
+	// Adjudicating means that this person settles what others sent up: there is
+	// nobody left to send it to.
+	Adjudicating bool
 	// MayReopen shows, on decided items, the form that posts to
 	// /reviews/{ID}/reopen, field comment.
 	MayReopen bool

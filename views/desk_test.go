@@ -25,7 +25,7 @@ func TestDeskStates(t *testing.T) {
 		{views.DeskBlind, []htmlcheck.Check{
 			htmlcheck.In("form#decision", htmlcheck.Attr("action", "/reviews/rv-4821/decision")),
 			htmlcheck.Count("form#decision [name=verdict]", 3), htmlcheck.In("[name=verdict][value=borderline]", htmlcheck.Attr("aria-keyshortcuts", "Shift+2")),
-			htmlcheck.Count("form#decision select[name=label] option", 4), htmlcheck.None("[name=action]"),
+			htmlcheck.Count("form#decision select[name=label] option", 4), htmlcheck.None("form#decision [name=action]"), htmlcheck.Count("form [name=action][value=cannot_judge]", 1),
 			htmlcheck.Count("[name='support-2'][form=decision]", 3), htmlcheck.In("[name='support-1'][value=fully_supported]", htmlcheck.Attr("checked", "")),
 			htmlcheck.In("[formaction]", htmlcheck.Attr("formaction", "/reviews/rv-4821/skip"), htmlcheck.Attr("aria-keyshortcuts", "N")),
 			htmlcheck.In("[type=submit][aria-keyshortcuts='Control+Enter']", htmlcheck.Contains("Commit and reveal")),
@@ -39,7 +39,7 @@ func TestDeskStates(t *testing.T) {
 			htmlcheck.In("[value=escalate]", htmlcheck.Attr("aria-keyshortcuts", "X")), htmlcheck.Count("[name=verdict]", 3), htmlcheck.Count("[name=reason_code]", 1), htmlcheck.Count("textarea[name=comment][data-draft='rv-4821']", 1),
 			htmlcheck.Count("[name=confidence]", 1), htmlcheck.In("#c3", htmlcheck.Contains("Judge: None support."), htmlcheck.Contains("Flagged."))}},
 		{views.DeskAdjudication, []htmlcheck.Check{
-			htmlcheck.Count(".earlier", 2), htmlcheck.Count("[name=action]", 3), htmlcheck.None("[value=escalate]"), htmlcheck.In(".earlier", htmlcheck.Contains("Physician A"))}},
+			htmlcheck.Count(".earlier", 2), htmlcheck.Count("[name=action]", 2), htmlcheck.None("[value=escalate]"), htmlcheck.None("[value=cannot_judge]"), htmlcheck.In(".earlier", htmlcheck.Contains("Physician A"))}},
 		{views.DeskDecided, []htmlcheck.Check{
 			htmlcheck.None("form.decision"), htmlcheck.In(".signoff", htmlcheck.Contains("Physician A"), htmlcheck.Contains("in 14 min 53 s")), htmlcheck.None(".signoff.open-ended"),
 			htmlcheck.Count("main[data-draft-done='rv-4821']", 1)}},

@@ -129,7 +129,7 @@ func problemOf(f pageFault, err error, id string) problem {
 	case errors.As(err, &field):
 		p.Field, p.Detail = field.Field, field.Error()
 	case errors.Is(err, store.ErrConflict):
-		p.Detail = strings.TrimSuffix(err.Error(), ": "+store.ErrConflict.Error())
+		p.Detail = conflictDetail(err)
 	}
 	var decided *store.DecidedError
 	if errors.As(err, &decided) {
@@ -140,6 +140,20 @@ func problemOf(f pageFault, err error, id string) problem {
 		p.Detail, p.Holder, p.Until = held.Error(), held.HolderName, &held.Until
 	}
 	return p
+}
+
+// conflictDetail is the store's own sentence, without the names of the calls
+// that it came up through.
+func conflictDetail(err error) string {
+	var expired *store.ExpiredError
+	if errors.As(err, &expired) {
+		return expired.Error()
+	}
+	text := strings.TrimSuffix(err.Error(), ": "+store.ErrConflict.Error())
+	if i := strings.LastIndex(text, ": "); i >= 0 {
+		text = text[i+2:]
+	}
+	return text
 }
 
 func writeProblem(c echo.Context, p problem) error {

@@ -41,8 +41,13 @@ func (s *Server) importFile(c echo.Context) error {
 		p.Fault = "Choose a file of traces first."
 		return s.renderImport(c, http.StatusUnprocessableEntity, p)
 	}
-	if err != nil {
+	var tooLarge *echo.HTTPError
+	switch {
+	case errors.As(err, &tooLarge):
 		return err
+	case err != nil:
+		p.Fault = "The upload could not be read. It may have been cut off: send it again."
+		return s.renderImport(c, http.StatusUnprocessableEntity, p)
 	}
 	project, err := s.project(c)
 	if err != nil {

@@ -15,7 +15,7 @@ func (s *Server) claimNext(c echo.Context) error {
 	if isPrefetch(c) {
 		return c.NoContent(http.StatusNoContent)
 	}
-	if c.Request().Header.Get("Sec-Fetch-Site") == "cross-site" {
+	if site := c.Request().Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
 		// Another site's link led here: it may show the queue, not claim.
 		return c.Redirect(http.StatusSeeOther, "/queue")
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -46,6 +47,7 @@ func deskPage(f views.Frame, a store.Actor, r store.Review, definition *judge.Ju
 		Due: r.DueAt, Reasons: r.Reasons, ReasonsSealed: r.Sealed, Inputs: inputsOf(&r.Trace, definition),
 		Labels: labelChoices(r.Labels), ReasonCodes: reasonCodeChoices(), Form: form, HistorySealed: r.Sealed,
 	}
+	p.Adjudicating = r.Adjudicating
 	if definition != nil {
 		p.Task = definition.Description
 	}
@@ -99,8 +101,10 @@ func deskState(now time.Time, a store.Actor, r store.Review) views.DeskState {
 		return views.DeskExpired
 	case r.Mine && r.Sealed:
 		return views.DeskBlind
-	case r.Mine && r.First != nil:
+	case r.Mine && r.First != nil && !isCorrection(r):
 		return views.DeskRevealed
+	case r.Mine && r.Adjudicating:
+		return views.DeskAdjudication
 	case r.Mine:
 		return views.DeskVisible
 	case r.HolderID != "" && live:
@@ -109,6 +113,12 @@ func deskState(now time.Time, a store.Actor, r store.Review) views.DeskState {
 		return views.DeskReadOnly
 	}
 	return views.DeskOpen
+}
+
+// isCorrection says that the item was decided before and reopened: any answer
+// may be given now.
+func isCorrection(r store.Review) bool {
+	return slices.ContainsFunc(r.Decisions, func(d store.Decision) bool { return d.Action == store.Confirm || d.Action == store.Override })
 }
 
 // proposalOf is the judge's answer; nil when it gave none.
