@@ -118,6 +118,13 @@ func countJudge(ctx context.Context, q querier, a Actor, projectID string, scale
 			addGroup(&counts[len(counts)-1], g)
 		}
 	}
+	for _, m := range sealed { // all of a model may be sealed
+		if !slices.ContainsFunc(counts, func(c calibration.Counts) bool { return c.Model == m.model && c.PromptVersion == m.version }) {
+			counts = append(counts, calibration.Counts{
+				Judge: scale.name, Model: m.model, PromptVersion: m.version, Labels: scale.labels, Ordinal: scale.ordinal, HumanPairs: pairs,
+			})
+		}
+	}
 	for i := range counts {
 		counts[i].Clusters = countOf(clusters, counts[i])
 		counts[i].Sealed = countOf(sealed, counts[i])
