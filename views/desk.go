@@ -54,11 +54,6 @@ type DeskPage struct {
 	Reasons       []judge.Reason
 	ReasonsSealed bool // there are reasons that are kept back
 
-	// Position counts from 1 in the person's own queue of Total items; 0 leaves it out.
-	Position, Total int
-	// PreviousHref and NextHref lead to neighbours; empty leaves the arrow out.
-	PreviousHref, NextHref string
-
 	// LeaseSeconds are left on this person's claim of LeaseTotal seconds.
 	LeaseSeconds, LeaseTotal int
 	// Holder is who else holds the item, in state lost; HolderUntil when that

@@ -10,8 +10,4 @@ type LoginPage struct {
 	Fault string
 	// Next is the path to go to once signed in.
 	Next string
-	// DemoEmail and DemoPassword are printed on the page of a demonstration,
-	// and nowhere else: empty leaves them out.
-	DemoEmail    string
-	DemoPassword string
 }

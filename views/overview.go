@@ -39,7 +39,6 @@ type OverviewPage struct {
 // NextItem is the item that waits most urgently, as far as it may be told.
 type NextItem struct {
 	Title   string // the trace's question or id, shortened by the caller
-	Excerpt string // the start of the question; optional
 	TraceID string
 	Judge   string
 	Run     string

@@ -75,7 +75,7 @@ func desk(state views.DeskState) views.DeskPage {
 		Frame: frame("Apixaban dose in reduced renal function", views.TabQueue), ID: "rv-4821", State: state,
 		EvaluationID: "ev-20931", TraceID: "med-0118", ItemTitle: "Apixaban dose in reduced renal function", Judge: "citations",
 		PromptVersion: "4be1c2d09f7788aa0011223344556677889900aabbccddeeff0011223344556677", Run: "renal-dosing-12", Domain: "medical", Stakes: judge.HighStakes,
-		Due: now.Add(80 * time.Minute), Position: 3, Total: 11, PreviousHref: "/reviews/rv-1", NextHref: "/reviews/rv-2",
+		Due:          now.Add(80 * time.Minute),
 		LeaseSeconds: 1450, LeaseTotal: 1800, Trace: sampleTrace(), Citations: citations(),
 		Inputs:      []views.Input{{Name: "Constraints", Items: []views.InputItem{{Text: views.Text("Doses in mg; the formulary of 2026 applies.")}, {Text: views.Text("No off-label use.")}}}},
 		Labels:      []views.Choice{{Value: "accurate", Text: "Accurate"}, {Value: "partial", Text: "Partial"}, {Value: "inaccurate", Text: "Inaccurate"}},
@@ -201,9 +201,9 @@ func samplePages() []samplePage {
 	refused := frame("Sign in", "")
 	refused.Person, refused.Flash = "", views.Notice{Text: "You were signed out after a day without use. Drafts are kept."}
 	pages := []samplePage{
-		{"login", views.Login(views.LoginPage{Frame: refused, Email: "a.osei@northgate.example", Fault: "That email and password do not match.", DemoEmail: "reviewer@example.org", DemoPassword: "demo"})},
+		{"login", views.Login(views.LoginPage{Frame: refused, Email: "a.osei@northgate.example", Fault: "That email and password do not match."})},
 		{"overview", views.Overview(views.OverviewPage{Frame: frame("Overview", views.TabOverview), Greeting: "Tuesday 14 July", Lead: "Eleven items are assigned to you.", Open: 128, Overdue: 3, SealedCount: 31, Evaluations: 1236,
-			Next:       &views.NextItem{Title: "Apixaban dose in reduced renal function", Excerpt: "A 78-year-old woman weighing 71 kg has non-valvular atrial fibrillation and hypertension…", TraceID: "med-0118", Judge: "citations", Run: "renal-dosing-12", Stakes: judge.HighStakes, Due: now.Add(80 * time.Minute), Sealed: true},
+			Next:       &views.NextItem{Title: "Apixaban dose in reduced renal function", TraceID: "med-0118", Judge: "citations", Run: "renal-dosing-12", Stakes: judge.HighStakes, Due: now.Add(80 * time.Minute), Sealed: true},
 			Reasons:    []views.ReasonCount{{Code: judge.ReasonJudgeFailed, Open: 14, Href: "/queue?reason=judge_failed"}, {Code: judge.ReasonRequested, Open: 46, Href: "/queue?reason=requested"}},
 			ShowHealth: true, Health: []views.CalibrationRow{calibrationRow("citations", true), calibrationRow("logic", false)}, Runs: []views.RunRow{runRow()}, Week: &views.Week{Decisions: 43, Overridden: 7, Blind: 18, MedianSeconds: 310},
 			Statuses: []views.StatusCount{{Status: judge.Accepted, Count: 1010, Href: "/evaluations?status=accepted"}, {Status: judge.InReview, Count: 38, Href: "/evaluations?status=in_review"}}})},

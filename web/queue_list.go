@@ -24,12 +24,8 @@ func (s *Server) listQueue(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	counts, err := s.cfg.Store.QueueCounts(ctx, actor, f.Project)
-	if err != nil {
-		return err
-	}
 	page := views.QueuePage{
-		Frame: f, Rows: queueRows(items, actor), Open: counts.Total,
+		Frame: f, Rows: queueRows(items, actor), Open: f.QueueCount,
 		Filter: views.QueueFilter{
 			Reasons: reasonChoices(actor), Domains: domainChoices(filter.Domain),
 			Judge: filter.Judge, Domain: filter.Domain, Stakes: filter.Stakes, Reason: filter.Reason,
