@@ -57,15 +57,15 @@ type event struct {
 // audit notes an event; it is chained and stored with the transaction.
 func (t *tx) audit(e event) { t.events = append(t.events, e) }
 
-// writeEvents chains and stores the transaction's events. The head row is read
-// under the write lock, so two transactions can't take the same place.
+// writeEvents chains and stores the transaction's events. The head row is
+// locked when it is read, so two transactions can't take the same place.
 func (t *tx) writeEvents(ctx context.Context) error {
 	if len(t.events) == 0 {
 		return nil
 	}
 	var seq int64
 	var prev string
-	if err := t.QueryRowContext(ctx, `SELECT seq, hash FROM audit_head WHERE id = 1`).Scan(&seq, &prev); err != nil {
+	if err := t.QueryRowContext(ctx, `SELECT h.seq, h.hash FROM audit_head h WHERE h.id = 1`+t.engine.forUpdate("h")).Scan(&seq, &prev); err != nil {
 		return fmt.Errorf("read the head of the audit chain: %w", err)
 	}
 	for _, e := range t.events {
@@ -186,7 +186,7 @@ func (s *Store) EachAuditEvent(ctx context.Context, a Actor, fn func(AuditEvent)
 		return head, err
 	}
 	// One read transaction: the head and the events are of the same moment.
-	read, err := s.reader.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	read, err := s.reader.snapshot(ctx)
 	if err != nil {
 		return head, err
 	}

@@ -42,20 +42,21 @@ func (r reviewState) tallyWaiting(t *tx, d int) {
 	t.tally(r.projectID, tallyQueue, queueName(r.leadReason, r.blind), d)
 }
 
-func loadReviewState(ctx context.Context, q querier, reviewID string) (r reviewState, err error) {
+// loadReviewState reads an item and holds it until the transaction ends.
+func loadReviewState(ctx context.Context, t *tx, reviewID string) (r reviewState, err error) {
 	var claimed, lease sql.NullTime
-	err = q.QueryRowContext(ctx, `
+	err = t.QueryRowContext(ctx, `
 SELECT r.id, r.project_id, r.evaluation_id, r.trace_id, r.external_id, r.judge, r.state, r.lead_reason, r.blind,
     r.adjudicating, r.stratum, r.inclusion_probability, COALESCE(r.holder_id, ''), COALESCE(h.name, ''),
     r.claimed_at, r.lease_expires_at
-FROM reviews r LEFT JOIN users h ON h.id = r.holder_id WHERE r.id = ?`, reviewID).Scan(
+FROM reviews r LEFT JOIN users h ON h.id = r.holder_id WHERE r.id = ?`+t.engine.forUpdate("r"), reviewID).Scan(
 		&r.id, &r.projectID, &r.evaluationID, &r.traceID, &r.externalID, &r.judge, &r.state, &r.leadReason, &r.blind,
 		&r.adjudicating, &r.stratum, &r.probability, &r.holderID, &r.holderName, &claimed, &lease)
 	if err != nil {
 		return r, notFound(err, "review %q", reviewID)
 	}
 	r.claimedAt, r.lease = optional(claimed), optional(lease)
-	p, err := projectByID(ctx, q, r.projectID)
+	p, err := projectByID(ctx, t, r.projectID)
 	r.project, r.policy = p.Name, p.Policy
 	return r, err
 }
@@ -128,7 +129,7 @@ func (s *Store) ClaimNext(ctx context.Context, a Actor, project string, f ClaimF
 		if err := t.roomForClaim(ctx, a); err != nil {
 			return err
 		}
-		if claimed, err = nextFor(ctx, t, a, p.ID, f, t.now); err != nil {
+		if claimed, err = nextFor(ctx, t, a, p.ID, f, t.now, t.engine.forUpdateFree("r")); err != nil {
 			return err
 		}
 		r, err := loadReviewState(ctx, t, claimed)
@@ -144,17 +145,17 @@ func (s *Store) ClaimNext(ctx context.Context, a Actor, project string, f ClaimF
 }
 
 // nextFor finds what ClaimNext would give: what was never skipped in queue
-// order, then what was.
-func nextFor(ctx context.Context, q querier, a Actor, projectID string, f ClaimFilter, now time.Time) (string, error) {
+// order, then what was. lock ends the query: empty for who only looks.
+func nextFor(ctx context.Context, q querier, a Actor, projectID string, f ClaimFilter, now time.Time, lock string) (string, error) {
 	id, err := firstFree(ctx, q, a, projectID, f, now, `
   AND NOT EXISTS (SELECT 1 FROM review_skips k WHERE k.review_id = r.id AND k.user_id = ?)
-ORDER BY r.urgency, r.due_at, r.id LIMIT 1`)
+ORDER BY r.urgency, r.due_at, r.id LIMIT 1`+lock)
 	if !errors.Is(err, sql.ErrNoRows) {
 		return id, err
 	}
 	id, err = firstFree(ctx, q, a, projectID, f, now, `
   AND EXISTS (SELECT 1 FROM review_skips k WHERE k.review_id = r.id AND k.user_id = ?)
-ORDER BY (SELECT k.skipped_at FROM review_skips k WHERE k.review_id = r.id AND k.user_id = ?), r.id LIMIT 1`, a.UserID)
+ORDER BY (SELECT k.skipped_at FROM review_skips k WHERE k.review_id = r.id AND k.user_id = ?), r.id LIMIT 1`+lock, a.UserID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", fmt.Errorf("%w: %w", errQueueEmpty, ErrNotFound)
 	}
@@ -246,6 +247,10 @@ func maySettle(ctx context.Context, q querier, a Actor, reviewID string) error {
 }
 
 func (t *tx) roomForClaim(ctx context.Context, a Actor) error {
+	// Two requests of one person must not both take the last place.
+	if err := t.lockUser(ctx, a.UserID); err != nil {
+		return err
+	}
 	var n int
 	if err := t.QueryRowContext(ctx, `
 SELECT count(*) FROM reviews r WHERE r.holder_id = ? AND r.lease_expires_at > ?`, a.UserID, t.now).Scan(&n); err != nil {

@@ -53,6 +53,9 @@ func (s *Store) Decide(ctx context.Context, a Actor, reviewID string, in Decisio
 		return Decision{}, err
 	}
 	err = s.write(ctx, func(t *tx) error {
+		if err := t.lockTraceOfReview(ctx, reviewID); err != nil {
+			return err
+		}
 		r, err := loadReviewState(ctx, t, reviewID)
 		if err != nil {
 			return err

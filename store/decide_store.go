@@ -14,7 +14,7 @@ import (
 func (t *tx) storeDecision(ctx context.Context, a Actor, f facts, in DecisionInput, out outcome) (Decision, error) {
 	r := f.review
 	d := Decision{
-		ID: newID(), ReviewID: r.id, EvaluationID: r.evaluationID, UserID: a.UserID, UserName: a.Name,
+		ID: t.newID(), ReviewID: r.id, EvaluationID: r.evaluationID, UserID: a.UserID, UserName: a.Name,
 		Action: out.action, Choice: out.choice, Verdict: out.answer.Verdict, Label: out.answer.Label, Findings: out.answer.Findings,
 		ReasonCode: in.ReasonCode, Comment: in.Comment, Confidence: in.Confidence,
 		Blind: r.blind || f.first != nil, VerdictVisible: f.visible(), FirstVerdict: out.answer.Verdict, FirstLabel: out.answer.Label,
@@ -121,7 +121,7 @@ INSERT INTO labels (id, project_id, trace_id, judge, source, content_hash, revie
     first_verdict, first_label, verdict, label, abstained, findings, comment, adjudicated, verdict_visible, stratum,
     inclusion_probability, cluster, labelled_at)
 VALUES (?, ?, ?, ?, 'decision', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		newID(), r.projectID, r.traceID, r.judge, d.ID, d.UserID, d.ID, r.evaluationID, f.promptVersion,
+		t.newID(), r.projectID, r.traceID, r.judge, d.ID, d.UserID, d.ID, r.evaluationID, f.promptVersion,
 		string(d.FirstVerdict), d.FirstLabel, string(d.Verdict), d.Label, abstained, string(findings), d.Comment, r.adjudicating,
 		d.VerdictVisible, r.stratum, r.probability, f.cluster, d.At)
 	return err
@@ -166,6 +166,9 @@ func (s *Store) Reopen(ctx context.Context, a Actor, reviewID, reason string) (e
 		return s.authorise(ctx, a, nil, "review.reopened", "review:"+reviewID)
 	}
 	return s.write(ctx, func(t *tx) error {
+		if err := t.lockTraceOfReview(ctx, reviewID); err != nil {
+			return err
+		}
 		r, err := loadReviewState(ctx, t, reviewID)
 		if err != nil {
 			return err

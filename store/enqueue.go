@@ -62,7 +62,7 @@ ON CONFLICT (evaluation_id) DO UPDATE SET state = 'open', urgency = excluded.urg
     blind = excluded.blind, stratum = excluded.stratum, inclusion_probability = excluded.inclusion_probability,
     due_at = excluded.due_at, opened_at = excluded.opened_at, holder_id = NULL, claimed_at = NULL,
     lease_expires_at = NULL, adjudicating = FALSE, decided_at = NULL`,
-		newID(), s.projectID, s.evaluationID, s.traceID, s.externalID, s.judge, s.domain, string(s.stakes), s.title,
+		t.newID(), s.projectID, s.evaluationID, s.traceID, s.externalID, s.judge, s.domain, string(s.stakes), s.title,
 		urgency(lead, s.stakes), lead, blind, draw.Stratum, draw.InclusionProbability,
 		t.now.Add(time.Duration(due)*time.Hour), t.now)
 	if err != nil {

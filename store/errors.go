@@ -29,9 +29,31 @@ func invalid(field, format string, args ...any) error {
 	return &FieldError{Field: field, Message: fmt.Sprintf(format, args...)}
 }
 
+// TroubleError says that the database can't do its work now: it is away, busy
+// or full. Nothing was stored, and the same call may succeed later.
+type TroubleError struct {
+	What string // what happened, in plain words
+	Do   string // what to do about it
+}
+
+func (e *TroubleError) Error() string { return e.What + ": " + e.Do }
+
 // wrap adds what was being done to an error, and nothing to nil.
 func wrap(err *error, format string, args ...any) {
 	if *err != nil {
 		*err = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), *err)
 	}
+}
+
+// Trouble says in plain words what keeps the database from working, when err
+// comes from that; nil otherwise.
+func (s *Store) Trouble(err error) *TroubleError {
+	var known *TroubleError
+	if errors.As(err, &known) {
+		return known
+	}
+	if errors.As(s.engine.trouble(err), &known) {
+		return known
+	}
+	return nil
 }

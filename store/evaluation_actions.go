@@ -12,9 +12,13 @@ import (
 // maxComment bounds a person's comment, in characters.
 const maxComment = 4000
 
-// subjectOf reads an evaluation as far as its actions look at it.
+// subjectOf reads an evaluation as far as its actions look at it, and holds its
+// trace.
 func (t *tx) subjectOf(ctx context.Context, id string) (s subject, status judge.Status, err error) {
 	s.evaluationID = id
+	if err := t.lockTraceOfEvaluation(ctx, id); err != nil {
+		return s, "", err
+	}
 	err = t.scan(ctx, `
 SELECT e.project_id, e.trace_id, e.judge, e.status, tr.external_id, tr.domain, tr.stakes, tr.title
 FROM evaluations e JOIN traces tr ON tr.id = e.trace_id WHERE e.id = ?`, []any{id},

@@ -44,6 +44,10 @@ func (t *tx) knownOf(ctx context.Context, ready []finished) (*known, error) {
 	for _, s := range k.evaluations {
 		traces = append(traces, s.traceID)
 	}
+	// Two judges of one trace that end at once must see each other's verdict.
+	if err := t.lockTraces(ctx, traces); err != nil {
+		return nil, err
+	}
 	return k, inBatches(distinct(traces), func(batch []string) error {
 		if err := k.readAdjudicated(ctx, t, batch); err != nil {
 			return err

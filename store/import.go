@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+	"maps"
+	"slices"
 
 	"github.com/countersign/countersign/judge"
 )
@@ -48,6 +50,7 @@ func (s *Store) ImportTraces(ctx context.Context, a Actor, project string, items
 		return nil, err
 	}
 	err = s.write(ctx, func(t *tx) error {
+		done = make([]Imported, 0, len(prepared))
 		m := importer{t: t, actor: a, project: p, runs: map[string]string{}, current: map[string]current{}, labelled: map[string][]string{}}
 		if err := m.readCurrent(ctx, prepared); err != nil {
 			return err
@@ -177,7 +180,7 @@ func (m *importer) revision(ctx context.Context, in incoming) (id string, one Im
 		}
 	}
 	one.Revision++
-	id = newID()
+	id = m.t.newID()
 	m.current[in.trace.ID] = current{id, in.hashes.Trace, one.Revision}
 	if err := m.t.putText(ctx, in.body); err != nil {
 		return "", one, err
@@ -198,7 +201,7 @@ func (m *importer) addToRun(ctx context.Context, traceID, name string) error {
 	id, ok := m.runs[name]
 	if !ok {
 		if _, err := m.t.exec(ctx, `INSERT INTO runs (id, project_id, name, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (project_id, name) DO NOTHING`,
-			newID(), m.project.ID, name, m.t.now); err != nil {
+			m.t.newID(), m.project.ID, name, m.t.now); err != nil {
 			return err
 		}
 		if err := m.t.scan(ctx, `SELECT id FROM runs WHERE project_id = ? AND name = ?`, []any{m.project.ID, name}, []any{&id}); err != nil {
@@ -217,7 +220,7 @@ func (m *importer) plan(ctx context.Context, traceID string, p incomingPlan) (id
 	if p.Refused() {
 		status = judge.Refused
 	}
-	id = newID()
+	id = m.t.newID()
 	added, err := m.t.changed(ctx, `
 INSERT INTO evaluations (id, project_id, trace_id, judge, prompt_version, engine, model, judgment_hash, judgment_body,
     status, refused_field, error, created_at)
@@ -245,7 +248,7 @@ INSERT INTO labels (id, project_id, trace_id, judge, source, content_hash, revie
     stratum, inclusion_probability, cluster, labelled_at)
 VALUES (?, ?, ?, ?, 'imported', ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (trace_id, judge, source, reviewer, content_hash) DO NOTHING`,
-		newID(), m.project.ID, traceID, l.Judge, l.hash, l.Reviewer,
+		m.t.newID(), m.project.ID, traceID, l.Judge, l.hash, l.Reviewer,
 		string(l.Verdict), l.Label, string(l.Verdict), l.Label, l.abstained, l.findings, l.Comment, l.Adjudicated, visible,
 		l.Stratum, l.InclusionProbability, cluster, at)
 	if err != nil || n == 0 {
@@ -261,7 +264,12 @@ ON CONFLICT (trace_id, judge, source, reviewer, content_hash) DO NOTHING`,
 // settle brings in step what rests on labels: the consensus, and evaluations
 // that an adjudicated label decides.
 func (m *importer) settle(ctx context.Context) error {
-	for name, traces := range m.labelled {
+	// In the order of names: two imports must not wait for each other crosswise.
+	for _, name := range slices.Sorted(maps.Keys(m.labelled)) {
+		traces := m.labelled[name]
+		if err := m.t.lockTraces(ctx, traces); err != nil {
+			return err
+		}
 		if err := recomputeConsensus(ctx, m.t, m.project.ID, name, traces); err != nil {
 			return err
 		}

@@ -44,6 +44,9 @@ func (s *Store) SaveJudges(ctx context.Context, a Actor, project string, judges 
 		return nil
 	}
 	return s.write(ctx, func(t *tx) error {
+		if err := t.lockProject(ctx, p.ID); err != nil {
+			return err
+		}
 		for _, j := range fresh {
 			if err := t.saveJudge(ctx, a, p, j); err != nil {
 				return fmt.Errorf("judge %s: %w", j.Name, err)
@@ -100,7 +103,7 @@ WHERE j.project_id = ? AND j.current ORDER BY j.name, l.position`, projectID)
 }
 
 func (t *tx) saveJudge(ctx context.Context, a Actor, p Project, j judge.Judge) error {
-	id := newID()
+	id := t.newID()
 	added, err := t.changed(ctx, `
 INSERT INTO judges (id, project_id, name, prompt_version, builtin, definition, ordinal, current, created_at)
 VALUES (?, ?, ?, ?, ?, ?, ?, TRUE, ?) ON CONFLICT (project_id, name, prompt_version) DO NOTHING`,

@@ -81,7 +81,7 @@ func (s *Store) Overview(ctx context.Context, a Actor, project string) (v Overvi
 // nextItem is the item that ClaimNext would give, without claiming it.
 func (s *Store) nextItem(ctx context.Context, a Actor, projectID string) (*QueueItem, error) {
 	now := s.clock()
-	id, err := nextFor(ctx, s.reader, a, projectID, ClaimFilter{}, now)
+	id, err := nextFor(ctx, s.reader, a, projectID, ClaimFilter{}, now, "")
 	if errors.Is(err, ErrNotFound) {
 		return nil, nil
 	}

@@ -76,7 +76,7 @@ func (s *Store) EnsureProject(ctx context.Context, a Actor, name string) (p Proj
 		return Project{}, err
 	}
 	err = s.write(ctx, func(t *tx) error {
-		p = Project{ID: newID(), Name: name, Policy: judge.DefaultPolicy(), CreatedAt: t.now}
+		p = Project{ID: t.newID(), Name: name, Policy: judge.DefaultPolicy(), CreatedAt: t.now}
 		policy, err := json.Marshal(p.Policy)
 		if err != nil {
 			return err
@@ -110,6 +110,12 @@ func (s *Store) SetPolicy(ctx context.Context, a Actor, project string, p judge.
 	}
 	err = s.write(ctx, func(t *tx) error {
 		if changed, err = projectNamed(ctx, t, project); err != nil {
+			return err
+		}
+		if err := t.lockProject(ctx, changed.ID); err != nil {
+			return err
+		}
+		if changed, err = projectByID(ctx, t, changed.ID); err != nil {
 			return err
 		}
 		if changed.Policy.Version != p.Version {

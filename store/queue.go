@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/countersign/countersign/judge"
 )
 
@@ -179,7 +177,7 @@ FROM reviews r LEFT JOIN users h ON h.id = r.holder_id WHERE r.project_id = ?`)
     WHERE rt.trace_id = r.trace_id AND ru.project_id = r.project_id AND ru.name = ?)`, f.Run)
 	}
 	if f.After != "" {
-		if _, err := uuid.Parse(f.After); err != nil {
+		if !isID(f.After) {
 			return "", nil, invalid("after", "is not a cursor of this list: start again without it")
 		}
 		and(`(r.urgency, r.due_at, r.id) > (SELECT c.urgency, c.due_at, c.id FROM reviews c WHERE c.id = ?)`, f.After)

@@ -44,7 +44,7 @@ func (s *Store) GetReview(ctx context.Context, a Actor, reviewID string) (v Revi
 	}
 	// One read transaction: what is sealed and what is shown are of the same
 	// moment, so a decision in between can't unseal half of it.
-	read, err := s.reader.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	read, err := s.reader.snapshot(ctx)
 	if err != nil {
 		return Review{}, err
 	}

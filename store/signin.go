@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ func (e *SignInError) Is(target error) bool { return target == ErrForbidden }
 
 // decoy is a hash that no password fits: checking it takes as long as checking
 // a real one.
-var decoy = sync.OnceValues(func() (string, error) { return argon2id.CreateHash(newID()+newID(), hashing) })
+var decoy = sync.OnceValues(func() (string, error) { return argon2id.CreateHash(rand.Text(), hashing) })
 
 // Authenticate checks an email and a password. It takes the same time and
 // gives the same answers whether or not the email has an account.
@@ -87,6 +88,10 @@ func (s *Store) passwordOf(ctx context.Context, email string) (u User, hash stri
 func (s *Store) settleSignIn(ctx context.Context, u User, hash string, right bool) error {
 	var refusal *SignInError
 	err := s.write(ctx, func(t *tx) error {
+		refusal = nil
+		if err := t.lockUser(ctx, u.ID); err != nil {
+			return err
+		}
 		var failed int
 		var paused, disabled sql.NullTime
 		var current string

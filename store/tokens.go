@@ -46,7 +46,7 @@ func (s *Store) CreateToken(ctx context.Context, a Actor, userEmail, name string
 	random := make([]byte, 32)
 	rand.Read(random) // never fails: crypto/rand ends the program instead
 	secret = tokenPrefix + base64.RawURLEncoding.EncodeToString(random)
-	k := Token{ID: newID(), UserID: u.ID, UserEmail: u.Email, Name: name}
+	k := Token{ID: newID(s.clock()), UserID: u.ID, UserEmail: u.Email, Name: name}
 	err = s.write(ctx, func(t *tx) error {
 		k.CreatedAt = t.now
 		t.audit(event{actor: a, action: "token.created", subject: "token:" + k.ID,

@@ -129,7 +129,7 @@ func (s *Store) CreateUser(ctx context.Context, a Actor, n NewUser) (u User, err
 		}
 	}
 	err = s.write(ctx, func(t *tx) error {
-		u = User{ID: newID(), Email: n.Email, Name: n.Name, Role: n.Role, CreatedAt: t.now}
+		u = User{ID: t.newID(), Email: n.Email, Name: n.Name, Role: n.Role, CreatedAt: t.now}
 		added, err := t.changed(ctx, `
 INSERT INTO users (id, email, name, role, password_hash, created_at) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (email) DO NOTHING`, u.ID, u.Email, u.Name, string(u.Role), hash, u.CreatedAt)
@@ -201,6 +201,10 @@ func (s *Store) DisableUser(ctx context.Context, a Actor, email string) (err err
 			return err
 		}
 		if u.Role == Admin {
+			// Two admins who disable each other must not both succeed.
+			if err := t.lockRow(ctx, "u", `SELECT u.id FROM users u WHERE u.role = 'admin' ORDER BY u.id`); err != nil {
+				return err
+			}
 			var others int
 			if err := t.QueryRowContext(ctx, `SELECT count(*) FROM users WHERE role = 'admin' AND disabled_at IS NULL AND id <> ?`, u.ID).Scan(&others); err != nil {
 				return err

@@ -34,11 +34,12 @@ SELECT EXISTS (SELECT 1 FROM evaluations e WHERE e.status IN ('queued', 'judging
 	}
 	var taken []workRow
 	err = s.write(ctx, func(t *tx) error {
+		taken = nil
 		found, err := collect(ctx, t, scanWorkRow, `
 SELECT e.id, e.fence, e.status, e.project_id, p.name, e.judge, e.prompt_version, e.engine, e.model, e.judgment_body, tr.body_hash
 FROM evaluations e JOIN projects p ON p.id = e.project_id JOIN traces tr ON tr.id = e.trace_id
 WHERE e.status IN ('queued', 'judging') AND `+workable+`
-ORDER BY e.created_at, e.id LIMIT ?`, t.now, n)
+ORDER BY e.created_at, e.id LIMIT ?`+t.engine.forUpdateFree("e"), t.now, n)
 		if err != nil {
 			return err
 		}

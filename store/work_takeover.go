@@ -20,6 +20,7 @@ func (s *Store) WorkHolders(ctx context.Context) (_ []string, err error) {
 func (s *Store) TakeOver(ctx context.Context, holder string) (n int, err error) {
 	defer wrap(&err, "take over the work of %s", holder)
 	err = s.write(ctx, func(t *tx) error {
+		n = 0
 		byProject, err := collect(ctx, t, func(r *sql.Rows, p *struct {
 			id string
 			n  int

@@ -1,0 +1,103 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/mattn/go-sqlite3"
+	"github.com/pressly/goose/v3"
+	"github.com/rogpeppe/go-internal/lockedfile"
+)
+
+// sqliteEngine is a file. SQLite has one writer: write transactions queue for
+// one connection here instead of failing on a locked file, and readers never
+// wait for them (WAL). Other processes on the same machine may write too; they
+// wait for each other by the file's lock. A network drive has no such lock.
+type sqliteEngine struct{ path string }
+
+func (e sqliteEngine) place() string { return e.path }
+
+func (e sqliteEngine) open(ctx context.Context) (writer, reader *pool, err error) {
+	if err := os.MkdirAll(filepath.Dir(e.path), 0o700); err != nil {
+		return nil, nil, err
+	}
+	if writer, err = e.connect("immediate", 1); err != nil {
+		return nil, nil, err
+	}
+	if err := e.migrate(ctx, writer.DB); err != nil {
+		return nil, nil, errors.Join(err, writer.Close())
+	}
+	if reader, err = e.connect("deferred", max(4, runtime.GOMAXPROCS(0))); err != nil {
+		return nil, nil, errors.Join(err, writer.Close())
+	}
+	return writer, reader, nil
+}
+
+// connect sets every pragma in the address, so that each connection of the
+// pool has it. synchronous=FULL: what was answered 2xx survives a power cut.
+func (e sqliteEngine) connect(lock string, conns int) (*pool, error) {
+	q := url.Values{
+		"_journal_mode": {"WAL"}, "_busy_timeout": {"5000"}, "_foreign_keys": {"on"},
+		"_synchronous": {"FULL"}, "_txlock": {lock}, "_cache_size": {"-16000"},
+	}
+	db, err := sql.Open("sqlite3", "file:"+(&url.URL{Path: e.path}).EscapedPath()+"?"+q.Encode())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	if err := db.Ping(); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &pool{db, e}, nil
+}
+
+// migrate holds a lock file beside the database, so that of two programs that
+// start at once one migrates and the other finds it done.
+func (e sqliteEngine) migrate(ctx context.Context, db *sql.DB) (err error) {
+	unlock, err := lockedfile.MutexAt(e.path + ".migrating").Lock()
+	if err != nil {
+		return fmt.Errorf("lock the database for its migration: %w", err)
+	}
+	defer unlock()
+	return migrate(ctx, goose.DialectSQLite3, db)
+}
+
+func (e sqliteEngine) sql(query string) string     { return query }
+func (e sqliteEngine) snapshot() *sql.TxOptions    { return &sql.TxOptions{ReadOnly: true} }
+func (e sqliteEngine) forUpdate(string) string     { return "" }
+func (e sqliteEngine) forUpdateFree(string) string { return "" }
+func (e sqliteEngine) prepares() bool              { return true }
+
+// now is the machine's clock: whoever has the file open runs on it.
+func (e sqliteEngine) now(context.Context, querier) (time.Time, error) { return time.Now(), nil }
+
+// again is never: a transaction has the write lock from its beginning.
+func (e sqliteEngine) again(error) bool { return false }
+
+func (e sqliteEngine) trouble(err error) error {
+	var fault sqlite3.Error
+	if !errors.As(err, &fault) {
+		return nil
+	}
+	switch fault.Code {
+	case sqlite3.ErrBusy, sqlite3.ErrLocked:
+		return &TroubleError{"another program has been writing to the database file for too long", "try again; if it stays so, end the other program"}
+	case sqlite3.ErrFull:
+		return &TroubleError{"the disk is full, nothing was stored", "free space on the disk of the data folder"}
+	case sqlite3.ErrReadonly:
+		return &TroubleError{"the database can't be written to, nothing was stored", "make the data folder and its files writable"}
+	case sqlite3.ErrCantOpen, sqlite3.ErrPerm, sqlite3.ErrAuth:
+		return &TroubleError{"the database file can't be opened", "see that the data folder exists, and may be read and written"}
+	case sqlite3.ErrIoErr:
+		return &TroubleError{"the disk gave an error, nothing was stored", "see the machine's log; check the disk and its free space"}
+	}
+	return nil
+}
