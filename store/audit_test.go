@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,7 +14,6 @@ import (
 )
 
 // dropTriggers is what somebody with the file in hand would do first.
-const dropTriggers = `DROP TRIGGER audit_events_no_update; DROP TRIGGER audit_events_no_delete;`
 
 func TestTamperingWithTheDatabaseIsFound(t *testing.T) {
 	ctx := context.Background()
@@ -36,14 +34,14 @@ func TestTamperingWithTheDatabaseIsFound(t *testing.T) {
 		{"head moved back", `UPDATE audit_head SET seq = seq - 1`, "the end was cut off or added to"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "c.db")
-			s := storetest.OpenAt(t, path, nil)
+			address := storetest.Address(t)
+			s := storetest.OpenAt(t, address, nil)
 			storetest.JudgeOne(t, s, 0, flagged)
 			if _, err := s.ImportTraces(ctx, storetest.User(t, s, "Ana", store.Reviewer), "default", nil); err == nil {
 				t.Fatal("a reviewer imported")
 			}
 			if test.sql != "" {
-				if _, err := raw(t, path).Exec(dropTriggers + test.sql); err != nil {
+				if _, err := storetest.Forger(t, address).Exec(test.sql); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -59,10 +57,10 @@ func TestTamperingWithTheDatabaseIsFound(t *testing.T) {
 }
 
 func TestAppendOnlyWithoutDroppingTriggers(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "c.db")
-	s := storetest.OpenAt(t, path, nil)
+	address := storetest.Address(t)
+	s := storetest.OpenAt(t, address, nil)
 	storetest.JudgeOne(t, s, 0, flagged)
-	db := raw(t, path)
+	db := storetest.Raw(t, address)
 	for _, table := range []string{"audit_events", "attempts"} {
 		if _, err := db.Exec(`DELETE FROM ` + table); err == nil || !strings.Contains(err.Error(), "append-only") {
 			t.Errorf("delete from %s: error %v, want append-only", table, err)

@@ -213,7 +213,7 @@ func TestKeepAndAdopt(t *testing.T) {
 				t.Errorf("label (-want +got):\n%s", diff)
 			}
 			// The headline takes what was said before the reveal.
-			if v := d.text(`SELECT verdict || '/' || basis || '/' || visible FROM consensus`); v != string(r.First.Verdict)+"/decision/0" {
+			if v := d.text(`SELECT verdict || '/' || basis || CASE WHEN visible THEN '/visible' ELSE '/blind' END FROM consensus`); v != string(r.First.Verdict)+"/decision/blind" {
 				t.Errorf("consensus %q, want the first answer %s", v, r.First.Verdict)
 			}
 			after, err := d.GetReview(d.ctx, d.ben, id)

@@ -6,10 +6,8 @@ import (
 
 	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/store"
+	"github.com/countersign/countersign/store/storetest"
 )
-
-const dropAllTriggers = `DROP TRIGGER decisions_no_update; DROP TRIGGER decisions_no_delete; DROP TRIGGER first_answers_no_update;
-DROP TRIGGER first_answers_no_delete; DROP TRIGGER labels_no_update; `
 
 // TestTamperingWithDecisionsIsFound: decisions are not in the chain whole, but
 // it holds each of them.
@@ -23,7 +21,7 @@ func TestTamperingWithDecisionsIsFound(t *testing.T) {
 		{"first answer removed", `DELETE FROM first_answers`, "was removed"},
 		{"label changed", `UPDATE labels SET verdict = 'borderline', first_verdict = 'borderline' WHERE source = 'decision'`, "than its decision"},
 		{"result changed", `UPDATE evaluations SET result_verdict = 'borderline' WHERE status = 'final'`, "is not what was decided"},
-		{"removed", `PRAGMA foreign_keys = off; DELETE FROM decisions`, "was removed"},
+		{"removed", `DELETE FROM decisions`, "was removed"},
 		{"slipped in", `INSERT INTO decisions SELECT 'forged', review_id, evaluation_id, user_id, action, choice, verdict, label, findings, reason_code,
     comment, confidence, blind, verdict_visible, first_verdict, first_label, adjudication, seconds, supersedes, decided_at FROM decisions LIMIT 1`, "was slipped in"},
 	} {
@@ -34,7 +32,7 @@ func TestTamperingWithDecisionsIsFound(t *testing.T) {
 			d.first(d.ann, reviews["one"], judge.Pass)
 			d.decide(d.ann, reviews["one"], store.DecisionInput{Action: store.Adopt, Comment: "as it says", Confidence: "high"})
 			if test.sql != "" {
-				if _, err := d.raw.Exec(dropAllTriggers + test.sql); err != nil {
+				if _, err := storetest.Forger(t, d.address).Exec(test.sql); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -2,17 +2,16 @@ package store_test
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/store"
+	"github.com/countersign/countersign/store/storetest"
 )
 
 // desk is a store with one project, one judge and four people.
@@ -21,7 +20,8 @@ type desk struct {
 	t                   testing.TB
 	ctx                 context.Context
 	clock               *deskClock
-	raw                 *sql.DB // the same file, for looking behind the store's back
+	address             string
+	raw                 *storetest.Database // the same one, for looking behind the store's back
 	ann, ben, lea, luis store.Actor
 	auditor             store.Actor
 }
@@ -55,9 +55,9 @@ var deskJudge = judge.Judge{
 func openDesk(t testing.TB) *desk {
 	t.Helper()
 	d := &desk{t: t, ctx: t.Context(), clock: &deskClock{now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}}
-	path := filepath.Join(t.TempDir(), "desk.db")
+	d.address = storetest.Address(t)
 	var err error
-	if d.Store, err = store.Open(d.ctx, store.Options{Path: path, Now: d.clock.Now}); err != nil {
+	if d.Store, err = store.Open(d.ctx, store.Options{URL: d.address, Now: d.clock.Now}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -65,10 +65,7 @@ func openDesk(t testing.TB) *desk {
 			t.Error(err)
 		}
 	})
-	if d.raw, err = sql.Open("sqlite3", "file:"+path+"?_busy_timeout=5000&_foreign_keys=on"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = d.raw.Close() })
+	d.raw = storetest.Raw(t, d.address)
 	op := store.Operator("test")
 	if _, err := d.EnsureProject(d.ctx, op, "default"); err != nil {
 		t.Fatal(err)

@@ -319,12 +319,12 @@ func TestExportedDecisions(t *testing.T) {
 }
 
 func TestNewerDatabaseIsRefused(t *testing.T) {
-	path := t.TempDir() + "/c.db"
-	storetest.OpenAt(t, path, nil)
-	if _, err := raw(t, path).Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, TRUE)`); err != nil {
+	address := storetest.Address(t)
+	storetest.OpenAt(t, address, nil)
+	if _, err := storetest.Raw(t, address).Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, TRUE)`); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := store.Open(context.Background(), store.Options{Path: path}); err == nil {
+	if s, err := store.Open(context.Background(), store.Options{URL: address}); err == nil {
 		t.Errorf("opened a database of a newer program: %v", s.Close())
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +27,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(storetest.Main(m))
 }
 
 // killedItems is far more than the child gets done.
@@ -38,7 +37,7 @@ const killedItems = 20_000
 // it was told is stored: "imported ID", "finished EVALUATION".
 func workOn(path string) error {
 	ctx := context.Background()
-	s, err := store.Open(ctx, store.Options{Path: path})
+	s, err := store.Open(ctx, store.Options{URL: path})
 	if err != nil {
 		return err
 	}
@@ -79,12 +78,12 @@ func workOn(path string) error {
 // made again, what was under way is, and the audit chain holds.
 func TestKillAndRestart(t *testing.T) {
 	ctx := context.Background()
-	for round, lines := range []int{130, 1111} {
-		path := filepath.Join(t.TempDir(), fmt.Sprintf("killed-%d.db", round))
+	for _, lines := range []int{130, 1111} {
+		path := storetest.Address(t)
 		imported, finished := killAfter(t, path, lines)
 		later := storetest.NewClock()
 		later.Advance(time.Since(later.Now()) + 2*time.Hour) // every lease of the child has run out
-		s, err := store.Open(ctx, store.Options{Path: path, Now: later.Now})
+		s, err := store.Open(ctx, store.Options{URL: path, Now: later.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +134,7 @@ func killAfter(t *testing.T, path string, lines int) (imported, finished []strin
 		case !ok || len(id) < len("trace-000000"): // cut off by the kill
 		case what == "imported":
 			imported = append(imported, id)
-		case what == "finished" && len(id) == 36:
+		case what == "finished" && len(id) == 26:
 			finished = append(finished, id)
 		}
 	}

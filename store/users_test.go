@@ -2,9 +2,7 @@ package store_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -136,14 +134,14 @@ func TestParallelGuessesDoNotGetRoundThePause(t *testing.T) {
 }
 
 func TestPasswordsAreHashed(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "c.db")
-	s := storetest.OpenAt(t, path, nil)
+	address := storetest.Address(t)
+	s := storetest.OpenAt(t, address, nil)
 	makeUser(t, s, "ana@example.org", store.Reviewer)
 	_, secret, err := s.CreateToken(context.Background(), storetest.Operator, "ana@example.org", "ci")
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := raw(t, path)
+	db := storetest.Raw(t, address)
 	var hash, tokenHash string
 	if err := db.QueryRow(`SELECT password_hash FROM users`).Scan(&hash); err != nil {
 		t.Fatal(err)
@@ -272,19 +270,4 @@ func TestSetPasswordEndsSessions(t *testing.T) {
 	if _, err := s.Authenticate(ctx, ana.Email, password); !errors.Is(err, store.ErrForbidden) {
 		t.Errorf("with the old one: error %v, want ErrForbidden", err)
 	}
-}
-
-// raw opens the database file beside the store.
-func raw(t *testing.T, path string) *sql.DB {
-	t.Helper()
-	db, err := sql.Open("sqlite3", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return db
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -48,17 +47,17 @@ func (c *Clock) Advance(d time.Duration) {
 // the judge of Judge. A nil clock means a NewClock.
 func Open(t testing.TB, clock *Clock) *store.Store {
 	t.Helper()
-	return OpenAt(t, filepath.Join(t.TempDir(), "countersign.db"), clock)
+	return OpenAt(t, Address(t), clock)
 }
 
-// OpenAt is Open for a file that the test also opens in other ways.
-func OpenAt(t testing.TB, path string, clock *Clock) *store.Store {
+// OpenAt is Open for a database that the test also opens in other ways.
+func OpenAt(t testing.TB, address string, clock *Clock) *store.Store {
 	t.Helper()
 	if clock == nil {
 		clock = NewClock()
 	}
 	ctx := context.Background()
-	s, err := store.Open(ctx, store.Options{Path: path, Now: clock.Now})
+	s, err := store.Open(ctx, store.Options{URL: address, Now: clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
