@@ -27,12 +27,15 @@ var rules = []struct {
 	{of: "migrations"},
 	{of: "static"},
 	{of: "store/...", ours: []string{"store/...", "judge/...", "migrations"},
-		reach: []string{"database/sql/...", "github.com/mattn/go-sqlite3", "github.com/pressly/goose/..."}},
+		reach: []string{"database/sql/...", "github.com/mattn/go-sqlite3", "github.com/jackc/pgx/...", "github.com/pressly/goose/..."}},
 	{of: "views/...", ours: []string{"views/...", "judge", "static"}},
 	{of: "web/...", ours: []string{"web/...", "views/...", "store/...", "judge/...", "static"},
 		reach: []string{"github.com/labstack/echo/...", "github.com/gorilla/sessions"}},
 	{of: "cmd/...", ours: []string{"..."}},
 }
+
+// testsOnly is what nothing but tests and its own kind may import.
+const testsOnly = "store/storetest/..."
 
 func fits(pattern, pkg string) bool {
 	if pattern == "..." {
@@ -89,6 +92,9 @@ func TestImports(t *testing.T) {
 			if own, ok := strings.CutPrefix(imported, module+"/"); ok {
 				if own != path.Clean(name) && !anyFits(rules[at].ours, own) {
 					t.Errorf("package %s may not import %s", name, own)
+				}
+				if fits(testsOnly, own) && !fits(testsOnly, name) {
+					t.Errorf("package %s imports %s, which only tests may", name, own)
 				}
 				continue
 			}
