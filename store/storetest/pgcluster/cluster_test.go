@@ -114,6 +114,28 @@ func TestKillKeepsWhatWasCommitted(t *testing.T) {
 	}
 }
 
+// A process in the middle of a query outlives its killed server for a while,
+// and keeps the data from being used; Start waits for it.
+func TestStartAfterKillOfABusyServer(t *testing.T) {
+	t.Parallel()
+	c := pgcluster.Start(t)
+	busy, watch := connect(t, c.URL("postgres")), connect(t, c.URL("postgres"))
+	cut := make(chan error, 1)
+	go func() {
+		_, err := busy.Exec(context.Background(), "SELECT count(*) FROM generate_series(1, 100) a, generate_series(1, 50000) b")
+		cut <- err
+	}()
+	for len(ask(t, watch, "SELECT query FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT count(*) FROM gen%'")) == 0 {
+		// It asks again until the query is under way.
+	}
+	c.Kill()
+	c.Start()
+	if got := ask(t, connect(t, c.URL("postgres")), "SELECT 'answers'")[0]; got != "answers" {
+		t.Errorf("after Kill and Start: %q", got)
+	}
+	t.Logf("the query in the middle of which the server was killed ended with: %v", <-cut)
+}
+
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	own := connect(t, pgcluster.Start(t, "max_connections=17").URL("postgres"))
