@@ -31,12 +31,13 @@ func (b bucket) cost(n int) int64 {
 // or nothing and the wait in microseconds before least can be given. A least
 // beyond a slice needs a bucket that owes nothing.
 func (b bucket) grant(now int64, least, most int) (granted int, after bucket, wait int64) {
+	most = max(least, most)
 	if b.perMinute <= 0 || most <= 0 {
 		return 0, b, 0
 	}
 	b.perMinute = min(b.perMinute, math.MaxInt32) // the sums below stay in 64 bits
 	least = min(least, b.perMinute)
-	most = min(max(least, most), b.perMinute)
+	most = min(most, b.perMinute)
 	start := max(b.due, now)
 	if start > now+2*time.Minute.Microseconds() {
 		// No grant reaches so far: the clock was set back since. What was
