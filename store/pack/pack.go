@@ -26,12 +26,13 @@ const (
 // prompt is kept as JSON and holds a trace's text escaped as the trace's JSON
 // does, so that JSON is the better base than the text itself.
 //
-// Level and form are measured on real prompts (8.3 KB) of a trace in the base:
-// zstd's fastest level 138 bytes in 0.1 ms, the next 125 in 0.3 ms, the best
-// 113 in 14 ms; without the base it is 1,550 bytes, without base and dictionary
-// 3,410. A separate delta format (copies and literals, as git and VCDIFF have)
-// was not needed: a primed frame already is one, entropy coded, and any zstd
-// can read it.
+// Level and form are measured on real prompts (8.3 KB) against the trace in them
+// and a dictionary of 16 KiB, without the checksum: zstd's fastest level 138 bytes
+// in 0.1 ms, the next 125 in 0.3 ms, the best 113 in 14 ms; without the base it is
+// 1,550 bytes, with neither 3,410. A delta format of our own (copies and
+// literals, as in git and RFC 3284) was not needed: a primed frame is one, with
+// its copies entropy coded, and other programs can read it too
+// (`zstd -d -D history`).
 func Pack(plain []byte, dict *Dictionary, base ...[]byte) Packed {
 	baseSize := 0
 	for _, b := range base {

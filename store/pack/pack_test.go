@@ -214,35 +214,6 @@ func TestNewDictionary(t *testing.T) {
 	}
 }
 
-func TestTrain(t *testing.T) {
-	of := func(list ...string) (samples [][]byte) {
-		for _, s := range list {
-			samples = append(samples, []byte(s))
-		}
-		return samples
-	}
-	tests := []struct {
-		name    string
-		samples [][]byte
-		max     int
-		want    string
-	}{
-		{"none", nil, 100, ""},
-		{"no room", of("abc"), 0, ""},
-		{"no room at all", of("abc"), -1, ""},
-		{"all fit", of("abc", "de"), 5, "abcde"},
-		{"the longer one is left out", of("abc", "defg", "h"), 5, "abch"},
-		{"each once", of("abc", "abc", "d"), 100, "abcd"},
-		{"start of the first", of("abcdef", "ghijkl"), 4, "abcd"},
-		{"never over the limit", [][]byte{make([]byte, pack.MaxDictionary+9)}, 1 << 30, string(make([]byte, pack.MaxDictionary))},
-	}
-	for _, tt := range tests {
-		if got := string(pack.Train(tt.samples, tt.max)); got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
-	}
-}
-
 // Every text of the corpus comes back, from many goroutines at once, with the
 // kinds mixed so that no encoder keeps its dictionary.
 func TestRealTextsAtOnce(t *testing.T) {
