@@ -97,10 +97,10 @@ func corpusOf(tb testing.TB, judgeName string) (learn, measure []texts) {
 		tb.Fatal(err)
 	}
 	list := all[judgeName]
-	if len(list) < 60 {
+	if len(list) < 64 {
 		tb.Fatalf("judge %s: the corpus has only %d evaluations", judgeName, len(list))
 	}
-	return list[:24], list[24:]
+	return list[:24], list[24:64]
 }
 
 func readSet(name string) ([]judge.Trace, error) {
