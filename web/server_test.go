@@ -10,7 +10,6 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -23,6 +22,7 @@ import (
 	"github.com/countersign/countersign/judge/recorded"
 	"github.com/countersign/countersign/judge/rules"
 	"github.com/countersign/countersign/store"
+	"github.com/countersign/countersign/store/storetest"
 	"github.com/countersign/countersign/web"
 )
 
@@ -61,7 +61,7 @@ func newSite(t testing.TB) *site {
 	t.Helper()
 	s := &site{t: t, clock: &clock{at: time.Date(2026, 11, 29, 9, 0, 0, 0, time.UTC)}, log: &bytes.Buffer{}}
 	var err error
-	s.store, err = store.Open(context.Background(), store.Options{Path: filepath.Join(t.TempDir(), "test.db"), Now: s.clock.now})
+	s.store, err = store.Open(context.Background(), store.Options{URL: storetest.Address(t), Now: s.clock.now})
 	if err != nil {
 		t.Fatal(err)
 	}

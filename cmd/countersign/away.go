@@ -48,8 +48,12 @@ func plainly(o store.Options, err error) error {
 // plainly is the same for a database that was open.
 func (s *state) plainly(err error) error {
 	var said *awayError
-	if s.db == nil || err == nil || errors.As(err, &said) {
+	var network *net.OpError
+	switch {
+	case s.db == nil, err == nil, errors.As(err, &said):
 		return err
+	case errors.As(err, &network) && (network.Op == "listen" || network.Op == "accept"):
+		return err // it is about our own server
 	}
 	if trouble := s.db.Trouble(err); trouble != nil {
 		return &awayError{s.db.Place(), trouble, err}
