@@ -114,7 +114,7 @@ for (const box of $$("textarea[data-draft]")) {
 }
 
 // The desk's one notice: what became of the claim, and a way to see more.
-const desk = $("[data-claim]");
+const desk = $("[data-review]");
 function tell(text, again = false) {
   const note = $("#lease-note");
   note.hidden = !text;
@@ -237,8 +237,8 @@ function sayCount() {
 // What the desk shows is true until the claim is another than it was drawn for.
 function claimed(now) {
   if (!desk) return;
-  if (now.state === "yours" && desk.dataset.claim === "yours") return hold(now.seconds || 0);
-  if (now.state === desk.dataset.claim) return tell("");
+  if (now.state === "yours" && desk.dataset.standing === "yours") return hold(now.seconds || 0);
+  if (now.state === desk.dataset.standing) return tell("");
   lose();
   tell(now.text + kept(), true);
 }
