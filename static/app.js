@@ -131,10 +131,10 @@ if (timer) {
   let renewed = Date.now(), told = false, lost = false;
   hold = (seconds) => {
     end = Date.now() + 1000 * seconds;
-    told = lost = false;
+    told = lost = timer.closest(".lease").hidden = false;
     tell("");
   };
-  lose = () => { lost = true; timer.textContent = "0:00"; };
+  lose = () => { lost = timer.closest(".lease").hidden = true; };
   const renew = async () => {
     if (Date.now() - renewed < 60_000 || Date.now() > end || lost) return;
     renewed = Date.now();

@@ -76,6 +76,9 @@ func TestBrowserQueueIsLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitFor(t, ctx, note+`.includes("ben holds this item now.")`)
+	if !eval[bool](t, ctx, of("closest('.lease').hidden", "[data-lease]")) {
+		t.Error("the desk says that a lost claim is theirs")
+	}
 	if err := here.store.ReleaseClaim(ctx, ben.Actor(), r.ReviewID); err != nil {
 		t.Fatal(err)
 	}
