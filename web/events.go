@@ -74,10 +74,6 @@ func (s *Server) streamEvents(c echo.Context) error {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
 	st := stream{response: c.Response(), control: http.NewResponseController(c.Response().Writer), actor: u.Actor()}
-	// The server's own limits are for requests that end.
-	if err := st.control.SetReadDeadline(time.Time{}); err != nil {
-		return fmt.Errorf("let the stream last: %w", err)
-	}
 	st.seen, st.resumes = lastEventID(c.Request())
 	st.begin()
 	comfort, life := time.NewTicker(s.comfortEvery), time.NewTimer(streamLife)
@@ -248,7 +244,8 @@ func (st *stream) flush() error {
 	if st.out.Len() == 0 {
 		return nil
 	}
-	// By the real clock: the connection has no other.
+	// Each write has its own time, by the real clock: the server's limit is for
+	// answers that end.
 	if err := st.control.SetWriteDeadline(time.Now().Add(writePatience)); err != nil {
 		return err
 	}

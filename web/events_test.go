@@ -430,15 +430,16 @@ func TestEventsEndWithTheSession(t *testing.T) {
 // end a stream.
 func TestEventsOutlastTimeouts(t *testing.T) {
 	s := newSite(t)
-	s.web.Beat(50*time.Millisecond, 50*time.Millisecond)
+	s.web.Beat(50*time.Millisecond, 100*time.Millisecond)
 	s.user("ada@example.org", store.Reviewer)
+	v := s.signIn("ada@example.org") // where there is time for it
 	server := httptest.NewUnstartedServer(s.web)
-	server.Config.ReadTimeout, server.Config.WriteTimeout = 300*time.Millisecond, 300*time.Millisecond
+	server.Config.ReadTimeout, server.Config.WriteTimeout = time.Second, time.Second
 	server.Start()
 	s.http.Close()
 	s.http = server
-	l := s.signIn("ada@example.org").listen("")
-	for range 20 { // a second of them
+	l := v.listen("")
+	for range 25 { // two seconds and a half of them
 		l.first("a comment", func(e event) bool { return e.name == ":" })
 	}
 	s.load(citationTrace("t1"))
@@ -520,7 +521,6 @@ func (r *slowReader) Write(b []byte) (int, error) {
 	return r.ResponseRecorder.Write(b)
 }
 
-func (*slowReader) SetReadDeadline(time.Time) error  { return nil }
 func (*slowReader) SetWriteDeadline(time.Time) error { return nil }
 
 // TestSlowReader: it holds up nobody, is told the latest and not all that it
