@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -295,7 +296,9 @@ func TestEventsTellNothingSealed(t *testing.T) {
 		l.wantClaim("yours")
 		visitor.post("/reviews/"+items[0].ReviewID+"/release", url.Values{})
 		l.wantClaim("free")
-		return l.text()
+		// Ids count audit events, whose number is not the judge's; which of them a
+		// look at the database sees is a matter of the moment.
+		return regexp.MustCompile(`(?m)^id: \d+$`).ReplaceAllString(l.text(), "id: N")
 	}
 	failed := world(judge.Fail, "inaccurate", 0.125, true, judge.ReasonCriticalError)
 	passed := world(judge.Pass, "accurate", 0.975, false, judge.ReasonUntrustedJudge)
