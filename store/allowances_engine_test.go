@@ -308,7 +308,7 @@ func TestEngineStopsWaiting(t *testing.T) {
 // The machine's clock is what an engine waits by when it is given none.
 func TestEngineWaitsByTheMachinesClock(t *testing.T) {
 	server := newLimitedEndpoint(t, storetest.NewClock())
-	s, err := store.Open(context.Background(), store.Options{Path: t.TempDir() + "/countersign.db"})
+	s, err := store.Open(context.Background(), store.Options{URL: storetest.Address(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

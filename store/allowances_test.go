@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -17,8 +16,8 @@ import (
 // openShared opens one database twice, as two processes would.
 func openShared(t testing.TB, clock *storetest.Clock) (a, b *store.Store) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "countersign.db")
-	return storetest.OpenAt(t, path, clock), storetest.OpenAt(t, path, clock)
+	address := storetest.Address(t)
+	return storetest.OpenAt(t, address, clock), storetest.OpenAt(t, address, clock)
 }
 
 // of asks for a slice of an endpoint with this limit, of calls only.

@@ -56,7 +56,7 @@ func (e sqliteEngine) connect(lock string, conns int) (*pool, error) {
 	if err := db.Ping(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &pool{db, e}, nil
+	return &pool{DB: db, engine: e}, nil
 }
 
 // migrate holds a lock file beside the database, so that of two programs that
