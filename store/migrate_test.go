@@ -40,7 +40,7 @@ func schema2(t *testing.T) (address string) {
 	return "sqlite://" + path
 }
 
-// exports writes everything that can be exported, and the chain's state.
+// exports writes the chain's state and everything that can be exported.
 func exports(t *testing.T, s *store.Store) string {
 	t.Helper()
 	ctx := context.Background()
@@ -48,6 +48,13 @@ func exports(t *testing.T, s *store.Store) string {
 	enc := json.NewEncoder(&out)
 	all := store.EvaluationFilter{}
 	op := storetest.Operator
+	v, err := s.VerifyAudit(ctx, op)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := enc.Encode(v); err != nil {
+		t.Fatal(err)
+	}
 	for _, err := range []error{
 		s.EachTrace(ctx, op, all, func(v judge.Trace) error { return enc.Encode(v) }),
 		s.EachDecision(ctx, op, all, func(v store.Decision) error { return enc.Encode(v) }),
@@ -63,13 +70,6 @@ func exports(t *testing.T, s *store.Store) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	v, err := s.VerifyAudit(ctx, op)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := enc.Encode(v); err != nil {
-		t.Fatal(err)
 	}
 	return out.String()
 }
