@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/countersign/countersign/judge/calibration"
 )
 
 // Options of a store.
@@ -30,8 +28,6 @@ type Store struct {
 	writer, reader *pool
 	clocks         clocks
 	strangers      strangers
-	keptRuns       kept[[]RunRow]
-	keptCounts     kept[[]calibration.Counts]
 }
 
 // Open opens or makes the database and brings its schema up to date, under a

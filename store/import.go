@@ -181,6 +181,7 @@ func (m *importer) revision(ctx context.Context, in incoming) (id string, one Im
 	}
 	one.Revision++
 	id = m.t.newID()
+	m.t.holdNew(id)
 	m.current[in.trace.ID] = current{id, in.hashes.Trace, one.Revision}
 	if err := m.t.putText(ctx, in.body); err != nil {
 		return "", one, err
@@ -209,7 +210,10 @@ func (m *importer) addToRun(ctx context.Context, traceID, name string) error {
 		}
 		m.runs[name] = id
 	}
-	_, err := m.t.exec(ctx, `INSERT INTO run_traces (run_id, trace_id) VALUES (?, ?) ON CONFLICT (run_id, trace_id) DO NOTHING`, id, traceID)
+	added, err := m.t.changed(ctx, `INSERT INTO run_traces (run_id, trace_id) VALUES (?, ?) ON CONFLICT (run_id, trace_id) DO NOTHING`, id, traceID)
+	if added > 0 {
+		m.t.recountRun(id, traceID)
+	}
 	return err
 }
 
@@ -232,6 +236,7 @@ ON CONFLICT (trace_id, judge, prompt_version, engine, model, judgment_hash) DO N
 		return "", err
 	}
 	m.t.tally(m.project.ID, tallyStatus, string(status), 1)
+	m.t.recountNew(traceID, id)
 	return id, m.t.putText(ctx, p.judgment)
 }
 
@@ -241,19 +246,20 @@ func (m *importer) label(ctx context.Context, traceID, cluster string, l incomin
 	if at.IsZero() {
 		at = m.t.now
 	}
-	visible := l.Blind != nil && !*l.Blind
+	visible, id := l.Blind != nil && !*l.Blind, m.t.newID()
 	n, err := m.t.changed(ctx, `
 INSERT INTO labels (id, project_id, trace_id, judge, source, content_hash, reviewer, prompt_version,
     first_verdict, first_label, verdict, label, abstained, findings, comment, adjudicated, verdict_visible,
     stratum, inclusion_probability, cluster, labelled_at)
 VALUES (?, ?, ?, ?, 'imported', ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (trace_id, judge, source, reviewer, content_hash) DO NOTHING`,
-		m.t.newID(), m.project.ID, traceID, l.Judge, l.hash, l.Reviewer,
+		id, m.project.ID, traceID, l.Judge, l.hash, l.Reviewer,
 		string(l.Verdict), l.Label, string(l.Verdict), l.Label, l.abstained, l.findings, l.Comment, l.Adjudicated, visible,
 		l.Stratum, l.InclusionProbability, cluster, at)
 	if err != nil || n == 0 {
 		return false, err
 	}
+	m.t.recountLabel(traceID, id)
 	m.labelled[l.Judge] = append(m.labelled[l.Judge], traceID)
 	if l.Adjudicated {
 		m.settled = append(m.settled, tracedJudge{traceID, l.Judge})
@@ -264,12 +270,12 @@ ON CONFLICT (trace_id, judge, source, reviewer, content_hash) DO NOTHING`,
 // settle brings in step what rests on labels: the consensus, and evaluations
 // that an adjudicated label decides.
 func (m *importer) settle(ctx context.Context) error {
-	// In the order of names: two imports must not wait for each other crosswise.
+	// All at once, in order: two imports must not wait for each other crosswise.
+	if err := m.t.lockRecounted(ctx); err != nil {
+		return err
+	}
 	for _, name := range slices.Sorted(maps.Keys(m.labelled)) {
 		traces := m.labelled[name]
-		if err := m.t.lockTraces(ctx, traces); err != nil {
-			return err
-		}
 		if err := recomputeConsensus(ctx, m.t, m.project.ID, name, traces); err != nil {
 			return err
 		}

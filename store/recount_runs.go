@@ -1,0 +1,77 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"maps"
+	"slices"
+)
+
+// Standings: as what an evaluation counts in its runs.
+const (
+	standingPending  = "pending" // queued or being judged
+	standingRefused  = "refused"
+	standingInReview = "in_review"
+	standingFailed   = "failed"  // in review, because its judge failed for good
+	standingResult   = "result:" // and the verdict of the result
+	standingOther    = "other"
+	standingTraces   = "traces" // of judge "": the traces of a run
+)
+
+type runKey struct{ run, judge, standing string }
+
+// addRuns moves evaluations from the standing they had in their runs to the one
+// they have.
+func (t *tx) addRuns(ctx context.Context, d *deltas, traces []string, evaluations []*countedEvaluation) error {
+	moved := map[string]bool{}
+	for _, e := range evaluations {
+		if e.was.standing != e.is.standing {
+			moved[e.traceID] = true
+		}
+	}
+	for j := range t.recounts.joined {
+		moved[j.trace] = true
+	}
+	traces = slices.DeleteFunc(slices.Clone(traces), func(id string) bool { return !moved[id] && !t.recounts.all })
+	if len(traces) == 0 {
+		return nil
+	}
+	found, err := collect(ctx, t, func(r *sql.Rows, v *runTrace) error { return r.Scan(&v.run, &v.trace) }, `
+SELECT run_id, trace_id FROM run_traces WHERE trace_id IN (`+placeholders(len(traces))+`)`, anys(traces)...)
+	if err != nil {
+		return err
+	}
+	runs := map[string][]runTrace{}
+	for _, v := range found {
+		runs[v.trace] = append(runs[v.trace], v)
+		if t.recounts.all || t.recounts.joined[v] {
+			d.runs[runKey{v.run, "", standingTraces}]++
+		}
+	}
+	for _, e := range evaluations {
+		for _, v := range runs[e.traceID] {
+			if e.was.standing != "" && !t.recounts.joined[v] {
+				d.runs[runKey{v.run, e.group.judge, e.was.standing}]--
+			}
+			d.runs[runKey{v.run, e.group.judge, e.is.standing}]++
+		}
+	}
+	return nil
+}
+
+func (d *deltas) writeRuns(ctx context.Context, t *tx) error {
+	for _, k := range slices.SortedFunc(maps.Keys(d.runs), func(a, b runKey) int {
+		return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.judge, b.judge), cmp.Compare(a.standing, b.standing))
+	}) {
+		if d.runs[k] == 0 {
+			continue
+		}
+		if _, err := t.exec(ctx, `
+INSERT INTO run_counts (run_id, judge, standing, n) VALUES (?, ?, ?, ?)
+ON CONFLICT (run_id, judge, standing) DO UPDATE SET n = run_counts.n + excluded.n`, k.run, k.judge, k.standing, d.runs[k]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
