@@ -131,6 +131,7 @@ type unsealedItem struct {
 // unsealedFor finds what waits in a blind review to which the actor has given a
 // first answer, or whose verdict they had shown.
 func unsealedFor(ctx context.Context, q querier, a Actor, projectID string) ([]unsealedItem, error) {
+	// CROSS JOIN: SQLite, which has no statistics, begins with the few on the left.
 	const waitsBlind = `r.project_id = ? AND r.blind AND r.state IN ('open', 'claimed', 'adjudication')`
 	return collect(ctx, q, func(r *sql.Rows, u *unsealedItem) error {
 		return r.Scan(&u.traceID, &u.judge, &u.cell, &u.clusterKey, &u.labelledUS, &u.freeSibling)
@@ -139,9 +140,9 @@ SELECT e.trace_id, e.judge, e.cell, e.cluster_key, e.labelled_us, EXISTS (SELECT
     WHERE o.trace_id = e.trace_id AND o.judge = e.judge AND o.prompt_version = e.prompt_version AND o.model = e.model
       AND o.verdict <> '' AND NOT o.sealed)
 FROM evaluations e WHERE e.id IN (
-    SELECT r.evaluation_id FROM first_answers f JOIN reviews r ON r.id = f.review_id WHERE f.user_id = ? AND `+waitsBlind+`
+    SELECT r.evaluation_id FROM first_answers f CROSS JOIN reviews r WHERE f.user_id = ? AND r.id = f.review_id AND `+waitsBlind+`
     UNION
-    SELECT r.evaluation_id FROM exposures x JOIN reviews r ON r.evaluation_id = x.evaluation_id WHERE x.user_id = ? AND `+waitsBlind+`
+    SELECT r.evaluation_id FROM exposures x CROSS JOIN reviews r WHERE x.user_id = ? AND r.evaluation_id = x.evaluation_id AND `+waitsBlind+`
 )`, a.UserID, projectID, a.UserID, projectID)
 }
 
