@@ -236,7 +236,7 @@ ON CONFLICT (trace_id, judge, prompt_version, engine, model, judgment_hash) DO N
 		return "", err
 	}
 	m.t.tally(m.project.ID, tallyStatus, string(status), 1)
-	m.t.recountNew(traceID, id)
+	m.t.recountNew(m.project.ID, traceID, id, p.Judge, status)
 	return id, m.t.putText(ctx, p.judgment)
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"maps"
 	"slices"
+
+	"github.com/countersign/countersign/judge"
 )
 
 // Kept counts are changed in the transaction that changes what they count.
@@ -15,33 +17,37 @@ import (
 // recounts is what a transaction has noted.
 type recounts struct {
 	traces map[string]bool
-	fresh  map[string]bool   // evaluations made here: nothing counts them yet
-	labels map[string]bool   // labels added here
-	joined map[runTrace]bool // traces added to runs here
-	held   map[string]bool   // traces that this transaction has locked
-	all    bool              // nothing at all is counted yet
+	made   map[string]bool               // traces made here: all about them is in this value
+	fresh  map[string]*countedEvaluation // evaluations made here: nothing counts them yet
+	labels map[string]bool               // labels added here
+	given  map[string]int                // how many, by trace
+	joined map[runTrace]bool             // traces added to runs here
+	held   map[string]bool               // traces that this transaction has locked
+	all    bool                          // nothing at all is counted yet
 }
 
 type runTrace struct{ run, trace string }
 
 func newRecounts() recounts {
-	return recounts{traces: map[string]bool{}, fresh: map[string]bool{}, labels: map[string]bool{},
-		joined: map[runTrace]bool{}, held: map[string]bool{}}
+	return recounts{traces: map[string]bool{}, made: map[string]bool{}, fresh: map[string]*countedEvaluation{},
+		labels: map[string]bool{}, given: map[string]int{}, joined: map[runTrace]bool{}, held: map[string]bool{}}
 }
 
 // recount notes that something changed about a trace.
 func (t *tx) recount(traceID string) { t.recounts.traces[traceID] = true }
 
-// recountNew notes a new evaluation.
-func (t *tx) recountNew(traceID, evaluationID string) {
+// recountNew notes a new evaluation, queued or refused.
+func (t *tx) recountNew(projectID, traceID, evaluationID, judgeName string, status judge.Status) {
 	t.recount(traceID)
-	t.recounts.fresh[evaluationID] = true
+	t.recounts.fresh[evaluationID] = &countedEvaluation{id: evaluationID, traceID: traceID,
+		group: agreementGroup{projectID: projectID, judge: judgeName}, status: status, stored: countedAs{standing: standingPending}}
 }
 
 // recountLabel notes a new label.
 func (t *tx) recountLabel(traceID, labelID string) {
 	t.recount(traceID)
 	t.recounts.labels[labelID] = true
+	t.recounts.given[traceID]++
 }
 
 // recountRun notes a trace that was added to a run.
@@ -50,9 +56,11 @@ func (t *tx) recountRun(runID, traceID string) {
 	t.recounts.joined[runTrace{runID, traceID}] = true
 }
 
-// holdNew notes a trace that this transaction made: nobody else sees it, so it
-// need not be locked.
-func (t *tx) holdNew(traceID string) { t.recounts.held[traceID] = true }
+// holdNew notes a trace that this transaction makes: nobody else sees it, so it
+// need be neither locked nor read once more.
+func (t *tx) holdNew(traceID string) {
+	t.recounts.held[traceID], t.recounts.made[traceID] = true, true
+}
 
 // lockRecounted holds every trace that was noted.
 func (t *tx) lockRecounted(ctx context.Context) error {
@@ -72,15 +80,17 @@ func (t *tx) writeRecounts(ctx context.Context) error {
 	d := newDeltas()
 	traces := slices.Sorted(maps.Keys(t.recounts.traces))
 	if err := inBatches(traces, func(batch []string) error {
-		evaluations, err := t.readCounted(ctx, batch)
+		known := slices.DeleteFunc(slices.Clone(batch), func(id string) bool { return t.made[id] })
+		evaluations, err := t.readCounted(ctx, known)
 		if err != nil {
 			return err
 		}
+		evaluations = append(evaluations, t.madeCounted(batch)...)
 		for _, e := range evaluations {
 			d.addCell(e)
 			d.addCluster(e)
 		}
-		if err := t.addRuns(ctx, d, batch, evaluations); err != nil {
+		if err := t.addRuns(ctx, d, known, evaluations); err != nil {
 			return err
 		}
 		if err := t.addPairs(ctx, d, batch, evaluations); err != nil {
@@ -90,6 +100,7 @@ func (t *tx) writeRecounts(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
+	t.addTraces(d)
 	return d.write(ctx, t)
 }
 

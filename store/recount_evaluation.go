@@ -53,29 +53,27 @@ func (e *countedEvaluation) pending() bool {
 // readCounted reads every evaluation of the traces, and works out what it
 // counts as now.
 func (t *tx) readCounted(ctx context.Context, traces []string) ([]*countedEvaluation, error) {
+	if len(traces) == 0 {
+		return nil, nil
+	}
 	evaluations, err := collect(ctx, t, scanCounted, `
 SELECT e.id, e.trace_id, e.project_id, e.judge, e.model, e.prompt_version, e.label, e.verdict, e.status, e.lead_reason,
-    e.result_verdict, e.result_source, e.standing, e.sealed, e.cell, e.cluster_key, e.labelled_us,
-    COALESCE(r.blind AND r.state IN ('open', 'claimed', 'adjudication'), FALSE),
-    c.trace_id IS NOT NULL, COALESCE(c.label, ''), COALESCE(c.verdict, ''), COALESCE(c.basis, ''), COALESCE(c.stratum, ''),
-    COALESCE(c.abstained, FALSE), COALESCE(c.tied, FALSE), COALESCE(c.visible, FALSE), c.inclusion_probability,
-    COALESCE(c.cluster, ''), c.labelled_at
-FROM evaluations e
-LEFT JOIN reviews r ON r.evaluation_id = e.id
-LEFT JOIN consensus c ON c.project_id = e.project_id AND c.judge = e.judge AND c.trace_id = e.trace_id AND e.verdict <> ''
-WHERE e.trace_id IN (`+placeholders(len(traces))+`)
-ORDER BY e.id`, anys(traces)...)
+    e.result_verdict, e.result_source, e.standing, e.sealed, e.cell, e.cluster_key, e.labelled_us
+FROM evaluations e WHERE e.trace_id IN (`+placeholders(len(traces))+`)`, anys(traces)...)
 	if err != nil {
+		return nil, err
+	}
+	if err := t.readSides(ctx, traces, evaluations); err != nil {
 		return nil, err
 	}
 	first := map[string]*countedEvaluation{} // that counts for its trace, of those with the same judge, model and version
 	for _, e := range evaluations {
-		if e.was = e.stored; t.recounts.all || t.recounts.fresh[e.id] {
+		if e.was = e.stored; t.recounts.all || t.recounts.fresh[e.id] != nil {
 			e.was = countedAs{}
 		}
 		if e.countsAlone() {
 			name := strings.Join([]string{e.traceID, e.group.judge, e.group.model, e.group.version}, "\x00")
-			if f := first[name]; f == nil || f.is.sealed && !e.is.sealed {
+			if f := first[name]; f == nil || f.is.sealed && !e.is.sealed || f.is.sealed == e.is.sealed && e.id < f.id {
 				first[name] = e
 			}
 		}
@@ -95,9 +93,57 @@ func scanCounted(r *sql.Rows, into **countedEvaluation) error {
 	*into = e
 	return r.Scan(&e.id, &e.traceID, &e.group.projectID, &e.group.judge, &e.group.model, &e.group.version, &e.label, &e.verdict, &e.status,
 		&e.lead, &e.result.Verdict, &e.result.Source, &e.stored.standing, &e.stored.sealed, &e.stored.cell, &e.stored.clusterKey,
-		&e.stored.labelledUS, &e.is.sealed,
-		&e.human.labelled, &e.human.label, &e.human.verdict, &e.human.basis, &e.human.stratum,
-		&e.human.abstained, &e.human.tied, &e.human.visible, &e.human.probability, &e.human.cluster, &e.human.at)
+		&e.stored.labelledUS)
+}
+
+// readSides adds to evaluations whether they wait blind, and what people said.
+func (t *tx) readSides(ctx context.Context, traces []string, evaluations []*countedEvaluation) error {
+	byID := make(map[string]*countedEvaluation, len(evaluations))
+	for _, e := range evaluations {
+		byID[e.id] = e
+	}
+	sealed, err := collect(ctx, t, scanID, `
+SELECT r.evaluation_id FROM reviews r
+WHERE r.trace_id IN (`+placeholders(len(traces))+`) AND r.blind AND r.state IN ('open', 'claimed', 'adjudication')`, anys(traces)...)
+	if err != nil {
+		return err
+	}
+	for _, id := range sealed {
+		byID[id].is.sealed = true
+	}
+	type side struct {
+		evaluation string
+		humanSide
+	}
+	sides, err := collect(ctx, t, func(r *sql.Rows, s *side) error {
+		s.labelled = true
+		return r.Scan(&s.evaluation, &s.label, &s.verdict, &s.basis, &s.stratum, &s.abstained, &s.tied, &s.visible, &s.probability,
+			&s.cluster, &s.at)
+	}, `
+SELECT e.id, c.label, c.verdict, c.basis, c.stratum, c.abstained, c.tied, c.visible, c.inclusion_probability, c.cluster, c.labelled_at
+FROM evaluations e CROSS JOIN consensus c
+WHERE e.trace_id IN (`+placeholders(len(traces))+`) AND e.verdict <> ''
+  AND c.project_id = e.project_id AND c.judge = e.judge AND c.trace_id = e.trace_id`, anys(traces)...)
+	for _, s := range sides {
+		byID[s.evaluation].human = s.humanSide
+	}
+	return err
+}
+
+// madeCounted are the evaluations of those of the traces that this transaction
+// made, as they were written.
+func (t *tx) madeCounted(traces []string) (evaluations []*countedEvaluation) {
+	of := map[string]bool{}
+	for _, id := range traces {
+		of[id] = t.made[id]
+	}
+	for _, e := range t.fresh {
+		if of[e.traceID] {
+			e.is.standing = e.standing()
+			evaluations = append(evaluations, e)
+		}
+	}
+	return evaluations
 }
 
 // countsInClusters says whether an evaluation is one of the items whose

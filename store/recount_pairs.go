@@ -43,6 +43,10 @@ type pairLabel struct {
 // new labels make pairs and end others, and pairs wait as long as an evaluation
 // of the trace does.
 func (t *tx) addPairs(ctx context.Context, d *deltas, traces []string, evaluations []*countedEvaluation) error {
+	traces = slices.DeleteFunc(slices.Clone(traces), func(id string) bool { return t.made[id] && t.given[id] < 2 })
+	if len(traces) == 0 {
+		return nil
+	}
 	found, err := collect(ctx, t, func(r *sql.Rows, v *several) error { return r.Scan(&v.projectID, &v.judge, &v.traceID, &v.waiting) }, `
 SELECT project_id, judge, trace_id, pairs_waiting FROM consensus
 WHERE trace_id IN (`+placeholders(len(traces))+`) AND labels > 1 ORDER BY project_id, judge, trace_id`, anys(traces)...)

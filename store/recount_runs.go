@@ -22,7 +22,7 @@ const (
 type runKey struct{ run, judge, standing string }
 
 // addRuns moves evaluations from the standing they had in their runs to the one
-// they have.
+// they have. traces are those that were there before.
 func (t *tx) addRuns(ctx context.Context, d *deltas, traces []string, evaluations []*countedEvaluation) error {
 	moved := map[string]bool{}
 	for _, e := range evaluations {
@@ -34,19 +34,13 @@ func (t *tx) addRuns(ctx context.Context, d *deltas, traces []string, evaluation
 		moved[j.trace] = true
 	}
 	traces = slices.DeleteFunc(slices.Clone(traces), func(id string) bool { return !moved[id] && !t.recounts.all })
-	if len(traces) == 0 {
-		return nil
-	}
-	found, err := collect(ctx, t, func(r *sql.Rows, v *runTrace) error { return r.Scan(&v.run, &v.trace) }, `
-SELECT run_id, trace_id FROM run_traces WHERE trace_id IN (`+placeholders(len(traces))+`)`, anys(traces)...)
+	runs, err := t.runsOfKnown(ctx, traces)
 	if err != nil {
 		return err
 	}
-	runs := map[string][]runTrace{}
-	for _, v := range found {
-		runs[v.trace] = append(runs[v.trace], v)
-		if t.recounts.all || t.recounts.joined[v] {
-			d.runs[runKey{v.run, "", standingTraces}]++
+	for v := range t.recounts.joined {
+		if t.made[v.trace] {
+			runs[v.trace] = append(runs[v.trace], v)
 		}
 	}
 	for _, e := range evaluations {
@@ -58,6 +52,30 @@ SELECT run_id, trace_id FROM run_traces WHERE trace_id IN (`+placeholders(len(tr
 		}
 	}
 	return nil
+}
+
+// addTraces counts the traces that were added to runs.
+func (t *tx) addTraces(d *deltas) {
+	for v := range t.recounts.joined {
+		d.runs[runKey{v.run, "", standingTraces}]++
+	}
+}
+
+// runsOfKnown reads the runs that hold the traces.
+func (t *tx) runsOfKnown(ctx context.Context, traces []string) (map[string][]runTrace, error) {
+	runs := map[string][]runTrace{}
+	if len(traces) == 0 {
+		return runs, nil
+	}
+	found, err := collect(ctx, t, func(r *sql.Rows, v *runTrace) error { return r.Scan(&v.run, &v.trace) }, `
+SELECT run_id, trace_id FROM run_traces WHERE trace_id IN (`+placeholders(len(traces))+`)`, anys(traces)...)
+	for _, v := range found {
+		runs[v.trace] = append(runs[v.trace], v)
+		if t.recounts.all {
+			t.recounts.joined[v] = true
+		}
+	}
+	return runs, err
 }
 
 func (d *deltas) writeRuns(ctx context.Context, t *tx) error {
