@@ -92,5 +92,11 @@ CREATE TABLE run_counts (
 CREATE INDEX first_answers_user ON first_answers (user_id, review_id);
 CREATE INDEX exposures_user ON exposures (user_id, evaluation_id);
 
+-- Lists by verdict and by a reason that tells it pass over what waits blind.
+CREATE INDEX evaluations_verdict_free ON evaluations (project_id, verdict, created_at, id) WHERE verdict <> '' AND NOT sealed;
+CREATE INDEX evaluations_reasoned_free ON evaluations (project_id, created_at, id) WHERE lead_reason <> '' AND NOT sealed;
+-- Who has a rare reason.
+CREATE INDEX evaluation_reasons_code ON evaluation_reasons (code, evaluation_id);
+
 -- A database with traces is counted by the program, in batches; see the store.
 INSERT INTO settings (name, value) SELECT 'kept_counts', 'done' WHERE NOT EXISTS (SELECT 1 FROM traces);
