@@ -142,7 +142,7 @@ func (s *Store) whereRun(ctx context.Context, c *conditions, p Project, name str
 	var id string
 	var traces int
 	err = s.reader.QueryRowContext(ctx, `
-SELECT id, (SELECT count(*) FROM (SELECT 1 FROM run_traces rt WHERE rt.run_id = r.id LIMIT ?))
+SELECT id, (SELECT count(*) FROM (SELECT 1 FROM run_traces rt WHERE rt.run_id = r.id LIMIT ?) few)
 FROM runs r WHERE r.project_id = ? AND r.name = ?`, smallRun+1, p.ID, name).Scan(&id, &traces)
 	if err != nil {
 		return false, notFound(err, "run %q", name)
