@@ -14,45 +14,65 @@ import (
 // a time ever to be met. The lock is one of files beside the database, so that
 // it ends with its process; SQLite's own lock still keeps the file whole.
 type turns struct {
-	path string
-	here chan struct{} // holds one: the writer of this process
-	late atomic.Bool   // a turn that was given up is still to come
+	path     string
+	patience time.Duration // how long a writer waits for its turn
+	here     chan struct{} // holds one: the writer of this process
+	late     atomic.Bool   // a turn that was given up is still to come
 }
 
-// turnPatience is how long a writer waits for its turn. Then one of the others
-// hangs, and SQLite's own lock decides whether it is in the way.
-const turnPatience = 5 * time.Second
+// turnPatience is longer than any transaction. After it one of the other
+// processes hangs, and SQLite's own lock decides whether it is in the way.
+const turnPatience = 10 * time.Second
 
-func newTurns(path string) *turns { return &turns{path: path, here: make(chan struct{}, 1)} }
+func newTurns(path string) *turns {
+	return &turns{path: path, patience: turnPatience, here: make(chan struct{}, 1)}
+}
 
-// take waits for the turn to write and gives what ends it. When ctx ends first,
-// or others are too slow, it gives up: the writer goes on without a turn.
+// take waits for the turn to write and gives what ends it. When ctx ends first
+// there is none, as beginning the transaction will say; when another process
+// hangs, the writer goes on without.
 func (t *turns) take(ctx context.Context) (end func()) {
 	select {
 	case t.here <- struct{}{}:
-	case <-ctx.Done(): // as beginning the transaction will say
+	case <-ctx.Done():
 		return func() {}
 	}
 	leave := func() { <-t.here }
 	if t.late.Load() {
 		return leave
 	}
-	turn := make(chan func(), 1)
+	turn, patience := make(chan func(), 1), time.NewTimer(t.patience)
 	go func() { turn <- t.queue() }()
-	timer := time.NewTimer(turnPatience)
-	defer timer.Stop()
 	select {
 	case end := <-turn:
+		patience.Stop()
 		return func() { end(); leave() }
+	case <-patience.C:
+		t.giveUp(turn)
+		return leave
 	case <-ctx.Done():
-	case <-timer.C:
+		go func() { // who waits behind in this process keeps the place among the others
+			defer leave()
+			defer patience.Stop()
+			select {
+			case end := <-turn:
+				end()
+			case <-patience.C:
+				t.giveUp(turn)
+			}
+		}()
+		return func() {}
 	}
+}
+
+// giveUp lets the writers of this process go on without turns until the one
+// that was asked for comes. Nobody wants that one any more.
+func (t *turns) giveUp(turn <-chan func()) {
 	t.late.Store(true)
-	go func() { // what comes now is wanted by nobody
+	go func() {
 		(<-turn)()
 		t.late.Store(false)
 	}()
-	return leave
 }
 
 // queue waits in two places, so that who has just written and wants to again
