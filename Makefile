@@ -4,6 +4,9 @@ GO      ?= go
 BIN     := bin/countersign
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
+# What does not touch the database, or starts one of its own, needs no second run.
+ONE_DATABASE := ^TestBrowser|^TestDemo$$|^TestJudge
+
 .PHONY: run build test check bench generate lint clean
 
 run: build            ## build, then start the demo
@@ -12,9 +15,10 @@ run: build            ## build, then start the demo
 build:                ## build bin/countersign
 	$(GO) build -ldflags "-X main.version=$(VERSION)" -o $(BIN) ./cmd/countersign
 
-test:                 ## install what the tests lack, then run them all
+test:                 ## install what the tests lack, then run them all, on both databases
 	.ci/setup
 	$(GO) test -race -timeout 12m ./...
+	.ci/on-postgres $(GO) test -timeout 10m -skip '$(ONE_DATABASE)' ./store/... ./web/... ./cmd/...
 
 check:                ## formatting, generated files, vet, staticcheck
 	.ci/check

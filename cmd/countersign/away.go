@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/store"
 )
 
@@ -108,33 +107,4 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 	}
 	return stopped(ctx)
-}
-
-// ledger keeps replies in the store, and waits for one that is away: a reply
-// that was paid for must not be lost for it.
-type ledger struct{ db *store.Store }
-
-// KeptReply is the store's.
-func (l ledger) KeptReply(ctx context.Context, evaluation, call string) (r judge.KeptReply, ok bool, err error) {
-	err = l.wait(ctx, func() error {
-		r, ok, err = l.db.KeptReply(ctx, evaluation, call)
-		return err
-	})
-	return r, ok, err
-}
-
-// KeepReply is the store's.
-func (l ledger) KeepReply(ctx context.Context, evaluation, call string, r judge.KeptReply) error {
-	return l.wait(ctx, func() error { return l.db.KeepReply(ctx, evaluation, call, r) })
-}
-
-// wait tries until the database is there or ctx ends. The worker logs the
-// outage, so nothing is said here.
-func (l ledger) wait(ctx context.Context, try func() error) error {
-	for wait := firstTry; ; wait = min(2*wait, longestTry) {
-		err := try()
-		if l.db.Trouble(err) == nil || sleep(ctx, wait) != nil {
-			return err
-		}
-	}
 }

@@ -136,6 +136,6 @@ func buildHarness(ctx context.Context, s *state, db *store.Store, project store.
 	return harness.New(harness.Config{
 		Judges: all, Default: builtin.Default(),
 		Engines: e.all, Engine: e.engine, Model: e.model, EngineByName: e.byName,
-		Policy: project.Policy, Key: key, Now: s.now, Audit: true, MaxTokens: maxTokens, Ledger: ledger{db},
+		Policy: project.Policy, Key: key, Now: s.now, Audit: true, MaxTokens: maxTokens, Ledger: &ledger{db: db, log: s.log},
 	})
 }

@@ -57,7 +57,7 @@ func TestDeadWorkersWorkIsTakenOver(t *testing.T) {
 		host + "/1999999999", // as earlier versions named themselves
 		host + "/" + machine + "/nonsense",
 	} {
-		work, err := db.ClaimWork(t.Context(), worker, 1, time.Hour)
+		work, err := db.ClaimWork(t.Context(), worker, 1, time.Minute)
 		if err != nil || len(work) != 1 {
 			t.Fatalf("%s claimed %d: %v", worker, len(work), err)
 		}
