@@ -20,6 +20,9 @@ type engine interface {
 	// open connects, migrates under a lock, and gives the pool that write
 	// transactions run on and the one for reading.
 	open(ctx context.Context) (writer, reader *pool, err error)
+	// turn waits until this process may write, where processes have to take
+	// turns, and gives what ends it.
+	turn(ctx context.Context) (end func())
 	// sql is the query as this database writes it.
 	sql(query string) string
 	// snapshot are the options of a transaction that reads one moment.
@@ -52,9 +55,9 @@ const (
 func engineFor(o Options) (engine, error) {
 	switch {
 	case o.URL == "" && o.Path != "":
-		return sqliteEngine{path: o.Path}, nil
+		return newSQLite(o.Path), nil
 	case strings.HasPrefix(o.URL, schemeSQLite) && len(o.URL) > len(schemeSQLite):
-		return sqliteEngine{path: strings.TrimPrefix(o.URL, schemeSQLite)}, nil
+		return newSQLite(strings.TrimPrefix(o.URL, schemeSQLite)), nil
 	case strings.HasPrefix(o.URL, schemePostgres), strings.HasPrefix(o.URL, schemePostgreS):
 		return newPostgres(o.URL)
 	}

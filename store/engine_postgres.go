@@ -159,6 +159,9 @@ ORDER BY c.table_name, c.ordinal_position`)
 	return nil
 }
 
+// turn is at once: PostgreSQL has as many writers as there are.
+func (e postgresEngine) turn(context.Context) (end func()) { return func() {} }
+
 // sql numbers the placeholders. No text of this package has a question mark
 // inside quotes.
 func (e postgresEngine) sql(query string) string {

@@ -19,8 +19,16 @@ import (
 // sqliteEngine is a file. SQLite has one writer: write transactions queue for
 // one connection here instead of failing on a locked file, and readers never
 // wait for them (WAL). Other processes on the same machine may write too; they
-// wait for each other by the file's lock. A network drive has no such lock.
-type sqliteEngine struct{ path string }
+// take turns (see turns), and wait for each other by the file's lock. A network
+// drive has no such lock.
+type sqliteEngine struct {
+	path  string
+	turns *turns
+}
+
+func newSQLite(path string) sqliteEngine { return sqliteEngine{path, newTurns(path)} }
+
+func (e sqliteEngine) turn(ctx context.Context) (end func()) { return e.turns.take(ctx) }
 
 func (e sqliteEngine) place() string { return e.path }
 

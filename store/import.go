@@ -46,11 +46,19 @@ func (s *Store) ImportTraces(ctx context.Context, a Actor, project string, items
 	if err != nil {
 		return nil, err
 	}
-	prepared, err := prepareImport(items, used, func(b traceBody) (*pack.Dictionary, error) {
+	prepared, err := prepareImport(items, used)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := s.storedHashes(ctx, p.ID, prepared)
+	if err != nil {
+		return nil, err
+	}
+	fresh := func(in incoming) bool { return stored[in.trace.ID] != in.hashes.Trace }
+	if err := packImport(items, prepared, fresh, func(b traceBody) (*pack.Dictionary, error) {
 		samples := append([]string{b.json}, b.sources...)
 		return s.dictionary(ctx, family{"trace", p.ID}, samples...)
-	})
-	if err != nil {
+	}); err != nil {
 		return nil, err
 	}
 	err = s.write(ctx, func(t *tx) error {
@@ -77,6 +85,28 @@ func (s *Store) ImportTraces(ctx context.Context, a Actor, project string, items
 	return done, nil
 }
 
+// storedHashes are those of the newest revisions that there are of the traces,
+// by the file's id. They say what need not be packed: an import that goes on
+// after it was cut, or is done again, is mostly that.
+func (s *Store) storedHashes(ctx context.Context, projectID string, prepared []incoming) (map[string]string, error) {
+	ids := make([]string, len(prepared))
+	for i, in := range prepared {
+		ids[i] = in.trace.ID
+	}
+	stored := make(map[string]string, len(ids))
+	err := inBatches(distinct(ids), func(batch []string) error {
+		type named struct{ id, hash string }
+		found, err := collect(ctx, s.reader, func(r *sql.Rows, n *named) error { return r.Scan(&n.id, (*digest)(&n.hash)) }, `
+SELECT tr.external_id, tr.content_hash FROM traces tr
+WHERE tr.project_id = ? AND tr.external_id IN (`+placeholders(len(batch))+`) AND tr.current`, append([]any{projectID}, anys(batch)...)...)
+		for _, n := range found {
+			stored[n.id] = n.hash
+		}
+		return err
+	})
+	return stored, err
+}
+
 // importer is one ImportTraces call inside its transaction. It reads what is
 // known of all the traces at once, notes what is new, and stores it table by
 // table.
@@ -86,6 +116,7 @@ type importer struct {
 	project  Project
 	runs     map[string]string   // id by name
 	current  map[string]current  // the newest revisions, by the file's id
+	noted    map[string]bool     // rows of traces that are new
 	planned  map[planKey]bool    // evaluations there are
 	known    map[labelKey]bool   // imported labels there are
 	inRun    map[memberKey]bool  // which traces are in which run
@@ -117,7 +148,8 @@ type (
 func newImporter(t *tx, a Actor, p Project) *importer {
 	return &importer{
 		t: t, actor: a, project: p,
-		runs: map[string]string{}, current: map[string]current{}, planned: map[planKey]bool{}, known: map[labelKey]bool{}, inRun: map[memberKey]bool{},
+		runs: map[string]string{}, current: map[string]current{}, noted: map[string]bool{},
+		planned: map[planKey]bool{}, known: map[labelKey]bool{}, inRun: map[memberKey]bool{},
 		labelled: map[string][]string{},
 		texts:    newTexts(),
 		traces: newBulk("traces", "", "id", "project_id", "external_id", "revision", "current", "content_hash", "candidate_hash",
@@ -252,12 +284,25 @@ func (m *importer) revision(ctx context.Context, in incoming) (id string, one Im
 		return was.id, one, nil
 	default:
 		one.Revised = true
+		if m.noted[was.id] { // the call has the trace twice: the row to change must be there
+			if err := m.store(ctx); err != nil {
+				return "", one, err
+			}
+		}
 		if _, err := m.t.exec(ctx, `UPDATE traces SET current = FALSE WHERE id = ?`, was.id); err != nil {
 			return "", one, err
 		}
 	}
+	if in.texts == nil { // it was stored with this content just before, and has another since
+		body, err := newTraceBody(in.trace)
+		if err != nil {
+			return "", one, err
+		}
+		in.texts = body.texts(nil)
+	}
 	one.Revision++
 	id = m.t.newID()
+	m.noted[id] = true
 	m.t.holdNew(id)
 	m.current[in.trace.ID] = current{id, in.hashes.Trace, one.Revision}
 	for _, x := range in.texts {
@@ -304,6 +349,9 @@ func (m *importer) plan(traceID string, p incomingPlan) (id string) {
 		status = judge.Refused
 	}
 	id = m.t.newID()
+	if p.judgment.packed.Body == nil { // a new report on a trace that was known
+		p.judgment = newText(p.report, nil)
+	}
 	m.texts.addText(p.judgment)
 	m.evaluations.add(id, m.project.ID, traceID, p.Judge, p.PromptVersion, p.Engine, p.Model, p.identity, digest(p.judgment.hash),
 		string(status), p.RefusedField, p.Message, m.t.now)

@@ -32,8 +32,7 @@ func (e *ItemError) Unwrap() error { return e.Err }
 type incoming struct {
 	trace  judge.Trace
 	hashes judge.Hashes
-	body   traceBody
-	texts  []text // the body, first, and its sources
+	texts  []text // the body, first, and its sources; none before they are packed
 	title  string
 	plan   []incomingPlan
 	labels []incomingLabel
@@ -41,7 +40,8 @@ type incoming struct {
 
 type incomingPlan struct {
 	judge.Planned
-	judgment text // the recorded report as JSON; none for other engines
+	report   string // the recorded report as JSON; empty for other engines
+	judgment text   // the same packed; before that only its hash
 	identity int64
 }
 
@@ -53,29 +53,61 @@ type incomingLabel struct {
 	at        time.Time // zero: the file does not say
 }
 
-// prepareImport prepares on every processor. Of several bad items the first is
-// reported.
-func prepareImport(items []ImportItem, used map[string]inUse, dictionary func(traceBody) (*pack.Dictionary, error)) ([]incoming, error) {
-	prepared, faults := make([]incoming, len(items)), make([]error, len(items))
+// prepareImport checks and hashes on every processor. Of several bad items the
+// first is reported. What is known already needs no more than that.
+func prepareImport(items []ImportItem, used map[string]inUse) ([]incoming, error) {
+	prepared := make([]incoming, len(items))
+	return prepared, onEvery(items, func(i int) (err error) {
+		prepared[i], err = prepareItem(items[i], used)
+		return err
+	})
+}
+
+// packImport packs the texts of the items that fresh says are new.
+func packImport(items []ImportItem, prepared []incoming, fresh func(incoming) bool, dictionary func(traceBody) (*pack.Dictionary, error)) error {
+	return onEvery(items, func(i int) error {
+		in := &prepared[i]
+		if !fresh(*in) {
+			return nil
+		}
+		body, err := newTraceBody(in.trace)
+		if err != nil {
+			return err
+		}
+		dict, err := dictionary(body)
+		if err != nil {
+			return err
+		}
+		in.texts = body.texts(dict)
+		for k := range in.plan {
+			in.plan[k].judgment = newText(in.plan[k].report, dict)
+		}
+		return nil
+	})
+}
+
+// onEvery runs do for every item, on every processor.
+func onEvery(items []ImportItem, do func(i int) error) error {
+	faults := make([]error, len(items))
 	workers := min(runtime.GOMAXPROCS(0), len(items))
 	var wait sync.WaitGroup
 	for w := range workers {
 		wait.Go(func() {
 			for i := w; i < len(items); i += workers {
-				prepared[i], faults[i] = prepareItem(items[i], used, dictionary)
+				faults[i] = do(i)
 			}
 		})
 	}
 	wait.Wait()
 	for i, err := range faults {
 		if err != nil {
-			return nil, &ItemError{Index: i, ID: items[i].Trace.ID, Err: err}
+			return &ItemError{Index: i, ID: items[i].Trace.ID, Err: err}
 		}
 	}
-	return prepared, nil
+	return nil
 }
 
-func prepareItem(item ImportItem, used map[string]inUse, dictionary func(traceBody) (*pack.Dictionary, error)) (in incoming, err error) {
+func prepareItem(item ImportItem, used map[string]inUse) (in incoming, err error) {
 	in.trace = item.Trace
 	if in.trace.Stakes == "" {
 		in.trace.Stakes = judge.DefaultStakes(in.trace.Domain)
@@ -88,16 +120,8 @@ func prepareItem(item ImportItem, used map[string]inUse, dictionary func(traceBo
 	case !utf8.ValidString(in.trace.Output):
 		return in, invalid("output", "is not valid UTF-8")
 	}
-	in.hashes = judge.TraceHashes(in.trace)
-	if in.body, err = newTraceBody(in.trace); err != nil {
-		return in, err
-	}
-	dict, err := dictionary(in.body)
-	if err != nil {
-		return in, err
-	}
-	in.texts, in.title = in.body.texts(dict), in.trace.Title()
-	if in.plan, err = preparePlan(item, dict); err != nil {
+	in.hashes, in.title = judge.TraceHashes(in.trace), in.trace.Title()
+	if in.plan, err = preparePlan(item); err != nil {
 		return in, err
 	}
 	for i, l := range in.trace.Labels {
@@ -110,7 +134,7 @@ func prepareItem(item ImportItem, used map[string]inUse, dictionary func(traceBo
 	return in, nil
 }
 
-func preparePlan(item ImportItem, dict *pack.Dictionary) ([]incomingPlan, error) {
+func preparePlan(item ImportItem) ([]incomingPlan, error) {
 	var plan []incomingPlan
 	for _, p := range item.Plan {
 		ready := incomingPlan{Planned: p}
@@ -122,7 +146,7 @@ func preparePlan(item ImportItem, dict *pack.Dictionary) ([]incomingPlan, error)
 			if err != nil {
 				return nil, err
 			}
-			ready.judgment = newText(string(body), dict)
+			ready.report, ready.judgment.hash = string(body), judge.HashText(string(body))
 		}
 		ready.identity = identity(p, ready.judgment.hash)
 		plan = append(plan, ready)

@@ -312,3 +312,36 @@ func TestExportedLabelsComeBack(t *testing.T) {
 		t.Errorf("imported again: %+v, want no new label and no revision", done[0])
 	}
 }
+
+// What is known is not packed again; what only looked known, or comes with a
+// report that is new, is stored all the same.
+func TestImportOfWhatLooksKnown(t *testing.T) {
+	s := storetest.Open(t, nil)
+	first := storetest.Items(3, 1)[0]
+	storetest.Import(t, s, []store.ImportItem{first})
+	other := first
+	other.Trace.Output += " And nothing else [1]."
+	got := storetest.Import(t, s, []store.ImportItem{first, other, first})
+	want := []store.Imported{{Unchanged: true, Revision: 1}, {Revised: true, Revision: 2, Evaluations: 1}, {Revised: true, Revision: 3, Evaluations: 1}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the same trace three times (-want +got):\n%s", diff)
+	}
+	for revision, item := range map[int]store.ImportItem{1: first, 2: other, 3: first} {
+		v, err := s.GetTrace(t.Context(), storetest.Operator, "default", first.Trace.ID, revision)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Trace.Output != item.Trace.Output || v.Trace.Sources[0].Text != item.Trace.Sources[0].Text {
+			t.Errorf("revision %d reads %q", revision, v.Trace.Output)
+		}
+	}
+	first.Trace.Judgments = []judge.Judgment{{Judge: "citations", Model: "other", Output: json.RawMessage(`{"label":"accurate"}`)}}
+	first.Plan = []judge.Planned{{Judge: "citations", PromptVersion: storetest.Judge().PromptVersion, Engine: judge.EngineRecorded, Model: "other"}}
+	if diff := cmp.Diff([]store.Imported{{Unchanged: true, Revision: 3, Evaluations: 1}}, storetest.Import(t, s, []store.ImportItem{first})); diff != "" {
+		t.Errorf("with a report (-want +got):\n%s", diff)
+	}
+	work := storetest.Claim(t, s, 10)
+	if n := len(work); n != 4 || string(work[n-1].Trace.Judgments[0].Output) != `{"label":"accurate"}` {
+		t.Errorf("claimed %d evaluations, the last with %+v", n, work[n-1].Trace.Judgments)
+	}
+}

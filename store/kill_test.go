@@ -78,9 +78,9 @@ func workOn(path string) error {
 // made again, what was under way is, and the audit chain holds.
 func TestKillAndRestart(t *testing.T) {
 	ctx := context.Background()
-	for _, lines := range []int{130, 1111} {
+	for _, more := range []int{7, 1000} {
 		path := storetest.Address(t)
-		imported, finished := killAfter(t, path, lines)
+		imported, finished := killAfter(t, path, more)
 		later := storetest.NewClock()
 		later.Advance(time.Since(later.Now()) + 2*time.Hour) // every lease of the child has run out
 		s, err := store.Open(ctx, store.Options{URL: path, Now: later.Now})
@@ -108,9 +108,10 @@ func TestKillAndRestart(t *testing.T) {
 	}
 }
 
-// killAfter starts the child, reads this many lines, kills it, and returns
-// what it said, to the last line that was written.
-func killAfter(t *testing.T, path string, lines int) (imported, finished []string) {
+// killAfter starts the child, waits until it has finished something and has said
+// so many lines more, kills it, and returns what it said, to the last line that
+// was written.
+func killAfter(t *testing.T, path string, more int) (imported, finished []string) {
 	t.Helper()
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), workUntilKilled+"="+path)
@@ -123,10 +124,12 @@ func killAfter(t *testing.T, path string, lines int) (imported, finished []strin
 		t.Fatal(err)
 	}
 	said := bufio.NewScanner(out)
-	for n := 1; said.Scan(); n++ {
-		if n == lines {
-			if err := child.Process.Kill(); err != nil {
-				t.Fatal(err)
+	for said.Scan() {
+		if len(finished) > 0 {
+			if more--; more == 0 {
+				if err := child.Process.Kill(); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 		what, id, ok := strings.Cut(said.Text(), " ")

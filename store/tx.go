@@ -43,6 +43,7 @@ func (s *Store) write(ctx context.Context, fn func(*tx) error) error {
 }
 
 func (s *Store) writeOnce(ctx context.Context, fn func(*tx) error) error {
+	defer s.engine.turn(ctx)()
 	sqlTx, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
