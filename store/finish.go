@@ -184,7 +184,7 @@ INSERT INTO attempts (evaluation_id, number, engine, endpoint, model_asked, mode
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			s.evaluationID, before+i+1, c.Engine, c.Endpoint, c.ModelAsked, c.ModelAnswered, string(c.Parameters),
 			c.prompt.hash, c.reply.hash, c.FinishReason, string(c.Report), c.errors, c.Tokens.Prompt, c.Tokens.Completion,
-			c.CostUSD, c.LatencyMS, c.TransportRetries, c.StartedAt.UTC()); err != nil {
+			c.CostUSD, c.LatencyMS, c.TransportRetries, toStored(c.StartedAt)); err != nil {
 			return err
 		}
 	}
