@@ -150,12 +150,14 @@ func TestRestoreRefuses(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "bad")
 	empty := "sqlite://" + filepath.Join(t.TempDir(), "countersign.db")
 	for name, spoil := range map[string]func([]byte) []byte{
-		"cut off":       func(b []byte) []byte { return b[:len(b)/2] },
-		"not a backup":  func([]byte) []byte { return []byte("hello, this is a letter and no database at all") },
-		"nothing":       func([]byte) []byte { return nil },
-		"damaged":       func(b []byte) []byte { copy(b[len(b)/2:], bytes.Repeat([]byte{0xa5}, 9000)); return b },
-		"cut zst":       func(b []byte) []byte { return append([]byte{0x28, 0xb5, 0x2f, 0xfd}, b[:1000]...) },
-		"newer":         func(b []byte) []byte { return changed(t, b, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, 1)`) },
+		"cut off":      func(b []byte) []byte { return b[:len(b)/2] },
+		"not a backup": func([]byte) []byte { return []byte("hello, this is a letter and no database at all") },
+		"nothing":      func([]byte) []byte { return nil },
+		"damaged":      func(b []byte) []byte { copy(b[len(b)/2:], bytes.Repeat([]byte{0xa5}, 9000)); return b },
+		"cut zst":      func(b []byte) []byte { return append([]byte{0x28, 0xb5, 0x2f, 0xfd}, b[:1000]...) },
+		"newer": func(b []byte) []byte {
+			return changed(t, b, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, 1)`)
+		},
 		"tampered":      func(b []byte) []byte { return changed(t, b, `UPDATE decisions SET comment = 'x'`) },
 		"orphaned rows": func(b []byte) []byte { return changed(t, b, `DELETE FROM traces`) },
 		"other program": func([]byte) []byte { return changed(t, nil, `CREATE TABLE mine (a)`) },

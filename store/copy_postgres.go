@@ -175,7 +175,7 @@ SELECT c.relname, a.attname, s.oid::regclass::text FROM pg_class s
 JOIN pg_depend d ON d.objid = s.oid AND d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
 JOIN pg_class c ON c.oid = d.refobjid
 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = d.refobjsubid
-WHERE s.relkind = 'S' AND c.relnamespace = current_schema()::regnamespace AND c.relname <> '` + versionTable + `'`)
+WHERE s.relkind = 'S' AND c.relnamespace = current_schema()::regnamespace AND c.relname <> '`+versionTable+`'`)
 	if err != nil {
 		return err
 	}

@@ -105,7 +105,9 @@ func mustCopy(t testing.TB, from, to string) store.CopyReport {
 	return r
 }
 
-func newFile(t testing.TB) string { return "sqlite://" + filepath.Join(t.TempDir(), "new", "countersign.db") }
+func newFile(t testing.TB) string {
+	return "sqlite://" + filepath.Join(t.TempDir(), "new", "countersign.db")
+}
 
 // Round and round, also within one engine, and nothing is another than it was.
 func TestCopyRound(t *testing.T) {

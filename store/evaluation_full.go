@@ -198,10 +198,27 @@ FROM attempts WHERE evaluation_id = ? ORDER BY number`, evaluationID)
 	if err != nil {
 		return nil, err
 	}
-	calls := make([]judge.Attempt, len(rows))
+	calls, missing := make([]judge.Attempt, len(rows)), false
 	for i, c := range rows {
 		c.Prompt, c.Reply = texts[c.prompt], texts[c.reply]
+		missing = missing || (c.prompt != "" && c.Prompt == "") || (c.reply != "" && c.Reply == "")
 		calls[i] = c.Attempt
+	}
+	if !missing {
+		return calls, nil
+	}
+	removed, err := readRemovals(ctx, s.reader)
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range rows {
+		call := &calls[i]
+		if c.prompt != "" && call.Prompt == "" {
+			call.PromptRemovedAt = removed.of(promptsRemoved, call.StartedAt)
+		}
+		if c.reply != "" && call.Reply == "" {
+			call.ReplyRemovedAt = removed.of(repliesRemoved, call.StartedAt)
+		}
 	}
 	return calls, nil
 }

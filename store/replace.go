@@ -58,9 +58,11 @@ func (e sqliteEngine) moveIn(part *partFile, keep string) error {
 	}
 	// A log that is left belongs to a file that could not be read.
 	for _, end := range []string{"-wal", "-shm"} {
-		err := os.Remove(e.path + end)
+		var err error
 		if keep != "" && end == "-wal" {
 			err = os.Rename(e.path+end, keep+end)
+		} else {
+			err = os.Remove(e.path + end)
 		}
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
