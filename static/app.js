@@ -113,15 +113,30 @@ for (const box of $$("textarea[data-draft]")) {
   addEventListener("pagehide", () => { if (wait) save(); });
 }
 
+// The desk's one notice: what became of the claim, and a way to see more.
+const desk = $("[data-review]");
+function tell(text, again = false) {
+  const note = $("#lease-note");
+  note.hidden = !text;
+  $("span", note).textContent = text;
+  $("a", note).hidden = !again;
+}
+
 // The claim: a silent timer, a polite notice at five minutes, and renewal by
 // activity, at most once a minute.
 const timer = $("[data-lease]");
+let hold = () => {}, lose = () => {}; // what news of the claim does to the timer
 if (timer) {
   let end = Date.now() + 1000 * Number(timer.dataset.lease);
-  let renewed = Date.now(), told = false;
-  const say = $("#lease-note");
+  let renewed = Date.now(), told = false, lost = false;
+  hold = (seconds) => {
+    end = Date.now() + 1000 * seconds;
+    told = lost = timer.closest(".lease").hidden = false;
+    tell("");
+  };
+  lose = () => { lost = timer.closest(".lease").hidden = true; };
   const renew = async () => {
-    if (Date.now() - renewed < 60_000 || Date.now() > end) return;
+    if (Date.now() - renewed < 60_000 || Date.now() > end || lost) return;
     renewed = Date.now();
     try {
       const answer = await fetch(timer.dataset.renew, {
@@ -130,25 +145,100 @@ if (timer) {
       });
       if (!answer.ok) return;
       const body = await answer.json();
-      const until = Date.parse(body.lease_expires_at);
-      if (!until) return;
-      end = until;
-      told = false;
-      if (say) say.hidden = true;
+      if (body.lease_seconds > 0) hold(body.lease_seconds);
     } catch { /* The timer runs on, and the notice comes at five minutes. */ }
   };
   for (const kind of ["keydown", "pointerdown", "input"]) addEventListener(kind, renew, { passive: true });
   setInterval(() => {
+    if (lost) return;
     const left = Math.max(0, Math.round((end - Date.now()) / 1000));
     timer.textContent = Math.floor(left / 60) + ":" + String(left % 60).padStart(2, "0");
-    if (left <= 300 && !told && say) {
+    if (left <= 300 && !told) {
       told = true;
-      say.hidden = false;
-      say.textContent = "Five minutes are left on your claim. It renews by itself while you read or type.";
+      tell("Five minutes are left on your claim. It renews by itself while you read or type.");
     }
-    if (left === 0 && say) {
-      say.hidden = false;
-      say.textContent = "Your claim has ended. What you typed is kept in this browser. Load the page again to claim the item again.";
+    if (left === 0) {
+      lost = true;
+      tell("Your claim has ended. You can claim the item again." + kept(), true);
     }
   }, 1000);
+}
+const kept = () => ($("textarea[data-draft]")?.value ? " Your comment is kept in this browser." : "");
+
+// News from the server: how much waits, and who holds this item. Only a page
+// in sight listens, because browsers allow six connections to a server.
+const source = $("[data-events]")?.dataset.events;
+if (source) {
+  let stream, retry, broken, over = false, tries = 0, since = Date.now();
+  const old = $("#old-news");
+  const stale = (why) => {
+    if (!old) return;
+    old.hidden = !why;
+    old.textContent = why && why + " What you see is of " + new Date(since).toISOString().slice(11, 16) + " UTC.";
+  };
+  const close = () => {
+    stream?.close();
+    stream = undefined;
+    clearTimeout(retry);
+    clearTimeout(broken);
+    broken = undefined;
+  };
+  const open = () => {
+    close();
+    stream = new EventSource(source + (desk ? "&review=" + encodeURIComponent(desk.dataset.review) : ""));
+    stream.onopen = () => {
+      clearTimeout(broken);
+      broken = undefined;
+      tries = 0;
+      stale("");
+    };
+    stream.onerror = () => {
+      if (!broken) {
+        since = Date.now();
+        broken = setTimeout(() => stale("No news from the server."), 5000);
+      }
+      // Refused, and not only cut off: the browser does not try again by itself.
+      if (stream.readyState === EventSource.CLOSED) retry = setTimeout(open, 10_000 * 2 ** Math.min(tries++, 5));
+    };
+    const on = (name, then) => stream.addEventListener(name, (e) => then(JSON.parse(e.data)));
+    on("queue", (counts) => { stale(""); count(counts); });
+    on("claim", claimed);
+    on("trouble", (t) => { since = Date.now(); stale(t.message); });
+    on("end", (t) => { over = true; since = Date.now(); close(); stale(t.message); });
+  };
+  const look = () => (document.visibilityState === "visible" && !over ? open() : close());
+  addEventListener("visibilitychange", look);
+  addEventListener("pagehide", close);
+  addEventListener("pageshow", (e) => { if (e.persisted) look(); });
+  // What a form does is told by the page that follows.
+  addEventListener("submit", (e) => { if (!e.defaultPrevented) close(); });
+  look();
+}
+
+// Counts change in place; the queue's page also says so, every ten seconds at
+// most, and leaves its list as it is.
+const listed = $("main [data-live=open]")?.textContent;
+let resting;
+function count(counts) {
+  for (const at of $$("[data-live]")) at.textContent = counts[at.dataset.live].toLocaleString("en-GB");
+  $(".tab-count").hidden = counts.open === 0;
+  if (!resting) sayCount();
+}
+function sayCount() {
+  const note = $("#queue-news"), now = $("main [data-live=open]")?.textContent;
+  resting = undefined;
+  const text = now === listed ? "" : now + " open now, " + listed + " when this list was loaded.";
+  if (!note || $("span", note).textContent === text) return;
+  note.hidden = !text;
+  $("span", note).textContent = text;
+  resting = setTimeout(sayCount, 10_000);
+}
+
+// What the desk shows is true until the claim is another than it was drawn for.
+function claimed(now) {
+  if (!desk) return;
+  if (now.state === "yours" && desk.dataset.standing === "yours") return hold(now.seconds || 0);
+  if (now.state === desk.dataset.standing) return tell("");
+  lose();
+  tell(now.text + kept(), true);
 }

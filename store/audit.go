@@ -85,7 +85,7 @@ func (t *tx) writeEvents(ctx context.Context) error {
 INSERT INTO audit_events (seq, at, project, actor_id, actor, action, subject, allowed, data, prev_hash, hash)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			link.Seq, link.At, link.Project, link.ActorID, link.Actor, link.Action, link.Subject, link.Allowed,
-			string(link.Data), link.PrevHash, link.Hash); err != nil {
+			string(link.Data), digest(link.PrevHash), digest(link.Hash)); err != nil {
 			return err
 		}
 		prev = link.Hash
@@ -113,7 +113,7 @@ const auditColumns = `seq, at, project, actor_id, actor, action, subject, allowe
 
 func scanAudit(rows *sql.Rows, e *AuditEvent) error {
 	var data string
-	err := rows.Scan(&e.Seq, &e.At, &e.Project, &e.ActorID, &e.Actor, &e.Action, &e.Subject, &e.Allowed, &data, &e.PrevHash, &e.Hash)
+	err := rows.Scan(&e.Seq, &e.At, &e.Project, &e.ActorID, &e.Actor, &e.Action, &e.Subject, &e.Allowed, &data, (*digest)(&e.PrevHash), (*digest)(&e.Hash))
 	e.At, e.Data = e.At.UTC(), json.RawMessage(data)
 	return err
 }

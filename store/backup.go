@@ -179,13 +179,14 @@ func checkFile(ctx context.Context, path string) (version int64, err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	db.SetMaxOpenConns(1)
-	if err := checkIntegrity(ctx, db); err != nil {
+	q := &pool{DB: db, engine: sqliteEngine{path}}
+	if err := checkIntegrity(ctx, q); err != nil {
 		return 0, err
 	}
-	if err := checkForeignKeys(ctx, db); err != nil {
+	if err := checkForeignKeys(ctx, q); err != nil {
 		return 0, err
 	}
-	if version, err = schemaVersion(ctx, db); err != nil {
+	if version, err = schemaVersion(ctx, q); err != nil {
 		return 0, fmt.Errorf("this is no database of countersign: %w", err)
 	}
 	return version, nil

@@ -19,8 +19,8 @@ import (
 type fileTarget struct {
 	engine   sqliteEngine
 	part     *partFile
-	db       *sql.DB
-	tx       *sql.Tx
+	db       *pool
+	tx       *snapshot // it writes too
 	triggers []string // to be made again
 	inserts  map[string]*sql.Stmt
 }
@@ -86,7 +86,7 @@ func freshRows(ctx context.Context) (_ map[string]int64, err error) {
 	if err := migrate(ctx, goose.DialectSQLite3, db); err != nil {
 		return nil, err
 	}
-	all, err := tables(ctx, sqliteEngine{}, db)
+	all, err := tables(ctx, sqliteEngine{}, &pool{DB: db, engine: sqliteEngine{}})
 	if err != nil {
 		return nil, err
 	}
@@ -104,16 +104,20 @@ func freshRows(ctx context.Context) (_ map[string]int64, err error) {
 func (f *fileTarget) begin(ctx context.Context) (all []table, err error) {
 	temp := sqliteEngine{f.part.path}
 	q := url.Values{"_journal_mode": {"OFF"}, "_synchronous": {"OFF"}, "_foreign_keys": {"off"}, "_txlock": {"immediate"}, "_cache_size": {"-64000"}}
-	if f.db, err = sql.Open("sqlite3", temp.dsn(q)); err != nil {
+	db, err := sql.Open("sqlite3", temp.dsn(q))
+	if err != nil {
 		return nil, err
 	}
-	f.db.SetMaxOpenConns(1)
-	if err := migrate(ctx, goose.DialectSQLite3, f.db); err != nil {
+	db.SetMaxOpenConns(1)
+	f.db = &pool{DB: db, engine: temp}
+	if err := migrate(ctx, goose.DialectSQLite3, db); err != nil {
 		return nil, err
 	}
-	if f.tx, err = f.db.BeginTx(context.WithoutCancel(ctx), nil); err != nil {
+	tx, err := db.BeginTx(context.WithoutCancel(ctx), nil)
+	if err != nil {
 		return nil, err
 	}
+	f.tx = &snapshot{Tx: tx, engine: temp}
 	if err := f.dropTriggers(ctx); err != nil {
 		return nil, err
 	}

@@ -21,10 +21,11 @@ func openSource(ctx context.Context, o Options) (_ *Store, err error) {
 		return nil, err
 	}
 	defer wrap(&err, "open the database %s", e.place())
-	s := &Store{engine: e, clocks: clocks{fixed: o.Now}}
+	s := &Store{engine: e, clocks: clocks{fixed: o.Now}, packed: newPacks()}
 	if s.reader, err = connectSource(ctx, e); err != nil {
 		return nil, err
 	}
+	s.reader.packed = s.packed
 	s.writer = s.reader // nothing is written: whatever tried would be refused by the database
 	have, err := schemaVersion(ctx, s.reader)
 	if err == nil {
@@ -68,7 +69,7 @@ func (e sqliteEngine) connectReading() (*pool, error) {
 	if err := db.Ping(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &pool{db, e}, nil
+	return &pool{DB: db, engine: e}, nil
 }
 
 // dsn is the file's address for the driver.

@@ -341,7 +341,7 @@ func TestCopyValues(t *testing.T) {
 	if _, err := d.raw.Exec(`INSERT INTO kept_replies (evaluation, call, reply, kept_at) VALUES (?, '', ?, ?)`, "\\N\t\r\n'\"; --", strings.Repeat("ü\u0001", 3_000_000), time.Unix(0, 1000).UTC()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := storetest.Forger(t, d.address).Exec(`UPDATE texts SET body = ? WHERE hash = (SELECT min(hash) FROM texts WHERE hash NOT IN (SELECT body_hash FROM traces))`, body); err != nil {
+	if _, err := storetest.Forger(t, d.address).Exec(`UPDATE texts SET body = ? WHERE hash = (SELECT hash FROM texts WHERE hash NOT IN (SELECT body_hash FROM traces) ORDER BY hash LIMIT 1)`, body); err != nil {
 		t.Fatal(err)
 	}
 	type row struct {
@@ -368,7 +368,7 @@ func TestCopyValues(t *testing.T) {
 		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 			t.Fatal(err)
 		}
-		if err := raw.QueryRow(`SELECT body FROM texts WHERE hash = (SELECT min(hash) FROM texts WHERE hash NOT IN (SELECT body_hash FROM traces))`).Scan(&b); err != nil {
+		if err := raw.QueryRow(`SELECT body FROM texts WHERE hash = (SELECT hash FROM texts WHERE hash NOT IN (SELECT body_hash FROM traces) ORDER BY hash LIMIT 1)`).Scan(&b); err != nil {
 			t.Fatal(err)
 		}
 		return all, b

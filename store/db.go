@@ -29,6 +29,7 @@ type Store struct {
 	engine         engine
 	writer, reader *pool
 	clocks         clocks
+	packed         *packs
 	strangers      strangers
 	keptRuns       kept[[]RunRow]
 	keptCounts     kept[[]calibration.Counts]
@@ -55,11 +56,15 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 
 // openAny opens the database also when it is a copy that was not finished.
 func openAny(ctx context.Context, o Options, e engine) (_ *Store, err error) {
-	s := &Store{engine: e, clocks: clocks{fixed: o.Now}}
+	s := &Store{engine: e, clocks: clocks{fixed: o.Now}, packed: newPacks()}
 	if s.writer, s.reader, err = e.open(ctx); err != nil {
 		return nil, err
 	}
+	s.writer.packed, s.reader.packed = s.packed, s.packed
 	if _, err := s.askClock(ctx, s.reader); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	if err := s.readied(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -81,6 +86,7 @@ func (s *Store) Place() string { return s.engine.place() }
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	packs() *packs
 }
 
 // collect reads every row of a query into values.

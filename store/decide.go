@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -114,20 +113,18 @@ func (f facts) visible() bool { return f.first == nil && (!f.review.blind || f.s
 
 func loadFacts(ctx context.Context, q querier, a Actor, r reviewState) (f facts, err error) {
 	f.review = r
-	var findings sql.NullString
 	err = q.QueryRowContext(ctx, `
-SELECT e.verdict, e.label, e.prompt_version, t.cluster, x.findings
-FROM evaluations e JOIN traces t ON t.id = e.trace_id LEFT JOIN evaluation_reports x ON x.evaluation_id = e.id
-WHERE e.id = ?`, r.evaluationID).Scan(&f.judged.Verdict, &f.judged.Label, &f.promptVersion, &f.cluster, &findings)
+SELECT e.verdict, e.label, e.prompt_version, t.cluster
+FROM evaluations e JOIN traces t ON t.id = e.trace_id WHERE e.id = ?`, r.evaluationID).Scan(
+		&f.judged.Verdict, &f.judged.Label, &f.promptVersion, &f.cluster)
 	if err != nil {
 		return f, fmt.Errorf("read evaluation %s: %w", r.evaluationID, err)
 	}
-	f.judged.Findings = []judge.Finding{}
-	if findings.String != "" {
-		if err := json.Unmarshal([]byte(findings.String), &f.judged.Findings); err != nil {
-			return f, fmt.Errorf("the stored findings of evaluation %s: %w", r.evaluationID, err)
-		}
+	said, err := detailOne(ctx, q, r.evaluationID)
+	if err != nil {
+		return f, err
 	}
+	f.judged.Findings = list(said.Findings)
 	if f.first, err = firstAnswer(ctx, q, r.id, a.UserID); err != nil {
 		return f, err
 	}

@@ -69,16 +69,19 @@ func engineFor(o Options) (engine, error) {
 type pool struct {
 	*sql.DB
 	engine engine
+	packed *packs
 }
+
+func (p *pool) packs() *packs { return p.packed }
 
 // QueryContext runs a query that reads.
 func (p *pool) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return p.DB.QueryContext(ctx, p.engine.sql(query), args...)
+	return p.DB.QueryContext(ctx, p.engine.sql(query), storable(args)...)
 }
 
 // QueryRowContext runs a query that reads one row.
 func (p *pool) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	return p.DB.QueryRowContext(ctx, p.engine.sql(query), args...)
+	return p.DB.QueryRowContext(ctx, p.engine.sql(query), storable(args)...)
 }
 
 // snapshot begins a transaction in which every query sees the same moment.
@@ -87,21 +90,24 @@ func (p *pool) snapshot(ctx context.Context) (*snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("begin: %w", err)
 	}
-	return &snapshot{t, p.engine}, nil
+	return &snapshot{t, p.engine, p.packed}, nil
 }
 
 // snapshot is a transaction that only reads.
 type snapshot struct {
 	*sql.Tx
 	engine engine
+	packed *packs
 }
 
+func (s *snapshot) packs() *packs { return s.packed }
+
 func (s *snapshot) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return s.Tx.QueryContext(ctx, s.engine.sql(query), args...)
+	return s.Tx.QueryContext(ctx, s.engine.sql(query), storable(args)...)
 }
 
 func (s *snapshot) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	return s.Tx.QueryRowContext(ctx, s.engine.sql(query), args...)
+	return s.Tx.QueryRowContext(ctx, s.engine.sql(query), storable(args)...)
 }
 
 // migrate brings a schema up to date. The caller holds the lock.

@@ -74,7 +74,7 @@ func (e postgresEngine) connect(conns int) *pool {
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
 	db.SetConnMaxIdleTime(5 * time.Minute)
-	return &pool{db, e}
+	return &pool{DB: db, engine: e}
 }
 
 // check refuses servers on which the store would not behave.
@@ -123,8 +123,17 @@ func (e postgresEngine) migrate(ctx context.Context, p *pool) (err error) {
 }
 
 // collate makes every text column sort by its bytes, as SQLite does and as
-// ids, cursors and key-set paging need, whatever the database's own order is.
+// ids, cursors and key-set paging need, unless the database's own order is that.
 func (e postgresEngine) collate(ctx context.Context, p *pool) error {
+	var order string
+	if err := p.QueryRowContext(ctx, `SELECT datcollate FROM pg_database WHERE datname = current_database() AND datlocprovider = 'c'
+UNION ALL SELECT '' LIMIT 1`).Scan(&order); err != nil {
+		return fmt.Errorf("read the database's order of texts: %w", err)
+	}
+	switch strings.ToUpper(order) {
+	case "C", "POSIX", "C.UTF-8", "C.UTF8":
+		return nil
+	}
 	type column struct{ table, name string }
 	columns, err := collect(ctx, p, func(r *sql.Rows, c *column) error { return r.Scan(&c.table, &c.name) }, `
 SELECT c.table_name, c.column_name FROM information_schema.columns c

@@ -72,7 +72,7 @@ SELECT EXISTS (SELECT 1 FROM evaluation_reasons WHERE evaluation_id = ? AND code
 func (t *tx) forgetResult(ctx context.Context, id string) error {
 	for _, query := range []string{
 		`DELETE FROM evaluation_reasons WHERE evaluation_id = ?`,
-		`DELETE FROM evaluation_reports WHERE evaluation_id = ?`,
+		`UPDATE evaluation_reports SET current = FALSE WHERE evaluation_id = ?`,
 		`UPDATE evaluations SET status = 'queued', score = NULL, verdict = '', label = '', critical = FALSE, lead_reason = '',
     refused_field = '', error = '', result_verdict = '', result_label = '', result_source = '',
     lease_holder = '', lease_expires_at = NULL, finished_at = NULL

@@ -95,12 +95,11 @@ func (s *Store) where(ctx context.Context, a Actor, p Project, f EvaluationFilte
 		c.and(`e.created_at >= ?`, f.Since.UTC())
 	}
 	if f.After != "" {
-		at, err := parseCursor(f.After)
+		id, err := parseCursor(f.After)
 		if err != nil {
 			return c, err
 		}
-		// The leading bound keeps the index scan short.
-		c.and(`e.created_at <= ? AND (e.created_at < ? OR e.id < ?)`, at.at, at.at, at.id)
+		c.and(`e.id < ?`, id)
 	}
 	return c, nil
 }
@@ -114,7 +113,7 @@ func (s *Store) whereRun(ctx context.Context, c *conditions, p Project, name str
 	var id string
 	var traces int
 	err = s.reader.QueryRowContext(ctx, `
-SELECT id, (SELECT count(*) FROM (SELECT 1 FROM run_traces rt WHERE rt.run_id = r.id LIMIT ?))
+SELECT id, (SELECT count(*) FROM (SELECT 1 FROM run_traces rt WHERE rt.run_id = r.id LIMIT ?) few)
 FROM runs r WHERE r.project_id = ? AND r.name = ?`, smallRun+1, p.ID, name).Scan(&id, &traces)
 	if err != nil {
 		return false, notFound(err, "run %q", name)

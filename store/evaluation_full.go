@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/countersign/countersign/judge"
@@ -28,7 +26,7 @@ func scanFull(rows *sql.Rows, e *fullRow) error {
 	var started sql.NullTime
 	if err := rows.Scan(&e.sealed, &e.ID, &e.traceRow, &e.createdAt, &e.TraceID, &e.Judge, &e.PromptVersion, &e.Engine, &e.Model,
 		&e.Status, &e.Score, &e.Verdict, &e.Label, &e.Critical, &e.RefusedField, &e.Error, &e.Attempts, &e.Repairs, &e.TransportRetries,
-		&e.Tokens.Prompt, &e.Tokens.Completion, &e.CostUSD, &e.LatencyMS, &e.Hashes.Trace, &e.Hashes.Candidate, &e.Hashes.Reference,
+		&e.Tokens.Prompt, &e.Tokens.Completion, &e.CostUSD, &e.LatencyMS, (*digest)(&e.Hashes.Trace), (*digest)(&e.Hashes.Candidate), (*digest)(&e.Hashes.Reference),
 		&started, &r.Verdict, &r.Label, &r.Source); err != nil {
 		return err
 	}
@@ -63,7 +61,7 @@ func (s *Store) EvaluationsFull(ctx context.Context, a Actor, f EvaluationFilter
 	if len(rows) > f.limit() {
 		rows = rows[:f.limit()]
 		last := rows[len(rows)-1]
-		next = cursor{last.createdAt, last.ID}.String()
+		next = cursor(last.ID)
 	}
 	evaluations := make([]judge.Evaluation, len(rows))
 	for i, r := range rows {
@@ -81,7 +79,7 @@ func (s *Store) full(ctx context.Context, a Actor, c conditions, run string, lim
 SELECT `+sealed.sql+`, `+fullColumns+`
 FROM evaluations e JOIN traces tr ON tr.id = e.trace_id
 `+c.where()+`
-ORDER BY e.created_at DESC, e.id DESC LIMIT ?`, args...)
+ORDER BY e.id DESC LIMIT ?`, args...)
 	if err != nil || len(rows) == 0 {
 		return rows, err
 	}
@@ -114,7 +112,13 @@ func (s *Store) addDetails(ctx context.Context, byID map[string]*fullRow, ids []
 		id string
 		judge.Reason
 	}
-	type report struct{ id, report, findings, checks string }
+	details, err := textsFrom(s.reader).details(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for id, d := range details {
+		d.fill(&byID[id].Evaluation)
+	}
 	return inBatches(ids, func(batch []string) error {
 		in := `(` + placeholders(len(batch)) + `)`
 		reasons, err := collect(ctx, s.reader, func(r *sql.Rows, v *reason) error { return r.Scan(&v.id, &v.Code, &v.Detail) },
@@ -124,23 +128,6 @@ func (s *Store) addDetails(ctx context.Context, byID map[string]*fullRow, ids []
 		}
 		for _, r := range reasons {
 			byID[r.id].Reasons = append(byID[r.id].Reasons, r.Reason)
-		}
-		reports, err := collect(ctx, s.reader, func(r *sql.Rows, v *report) error { return r.Scan(&v.id, &v.report, &v.findings, &v.checks) },
-			`SELECT evaluation_id, report, findings, checks FROM evaluation_reports WHERE evaluation_id IN `+in, anys(batch)...)
-		if err != nil {
-			return err
-		}
-		for _, r := range reports {
-			e := byID[r.id]
-			if r.report != "" {
-				e.Report = json.RawMessage(r.report)
-			}
-			if err := json.Unmarshal([]byte(r.findings), &e.Findings); err != nil {
-				return fmt.Errorf("the stored findings of evaluation %s: %w", r.id, err)
-			}
-			if err := json.Unmarshal([]byte(r.checks), &e.Checks); err != nil {
-				return fmt.Errorf("the stored checks of evaluation %s: %w", r.id, err)
-			}
 		}
 		return nil
 	})
@@ -160,65 +147,4 @@ WHERE rt.trace_id IN (`+placeholders(len(batch))+`) ORDER BY r.created_at, r.id`
 		return err
 	})
 	return named, err
-}
-
-// callsOf reads the attempts of an evaluation with their texts, in order.
-func (s *Store) callsOf(ctx context.Context, evaluationID string) ([]judge.Attempt, error) {
-	type call struct {
-		judge.Attempt
-		prompt, reply string
-	}
-	rows, err := collect(ctx, s.reader, func(r *sql.Rows, c *call) error {
-		var parameters, report, faults string
-		if err := r.Scan(&c.Number, &c.Engine, &c.Endpoint, &c.ModelAsked, &c.ModelAnswered, &parameters, &c.prompt, &c.reply,
-			&c.FinishReason, &report, &faults, &c.Tokens.Prompt, &c.Tokens.Completion, &c.CostUSD, &c.LatencyMS,
-			&c.TransportRetries, &c.StartedAt); err != nil {
-			return err
-		}
-		c.StartedAt = c.StartedAt.UTC()
-		if parameters != "" {
-			c.Parameters = json.RawMessage(parameters)
-		}
-		if report != "" {
-			c.Report = json.RawMessage(report)
-		}
-		return json.Unmarshal([]byte(faults), &c.Errors)
-	}, `
-SELECT number, engine, endpoint, model_asked, model_answered, parameters, prompt_hash, reply_hash, finish_reason, report, errors,
-    prompt_tokens, completion_tokens, cost_usd, latency_ms, transport_retries, started_at
-FROM attempts WHERE evaluation_id = ? ORDER BY number`, evaluationID)
-	if err != nil {
-		return nil, err
-	}
-	var hashes []string
-	for _, c := range rows {
-		hashes = append(hashes, c.prompt, c.reply)
-	}
-	texts, err := getTexts(ctx, s.reader, hashes)
-	if err != nil {
-		return nil, err
-	}
-	calls, missing := make([]judge.Attempt, len(rows)), false
-	for i, c := range rows {
-		c.Prompt, c.Reply = texts[c.prompt], texts[c.reply]
-		missing = missing || (c.prompt != "" && c.Prompt == "") || (c.reply != "" && c.Reply == "")
-		calls[i] = c.Attempt
-	}
-	if !missing {
-		return calls, nil
-	}
-	removed, err := readRemovals(ctx, s.reader)
-	if err != nil {
-		return nil, err
-	}
-	for i, c := range rows {
-		call := &calls[i]
-		if c.prompt != "" && call.Prompt == "" {
-			call.PromptRemovedAt = removed.of(promptsRemoved, call.StartedAt)
-		}
-		if c.reply != "" && call.Reply == "" {
-			call.ReplyRemovedAt = removed.of(repliesRemoved, call.StartedAt)
-		}
-	}
-	return calls, nil
 }

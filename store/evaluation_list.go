@@ -83,14 +83,14 @@ func (s *Store) ListEvaluations(ctx context.Context, a Actor, f EvaluationFilter
 SELECT `+sealed.sql+`, `+rowColumns+`
 FROM evaluations e JOIN traces tr ON tr.id = e.trace_id
 `+c.where()+`
-ORDER BY e.created_at DESC, e.id DESC LIMIT ?`, args...)
+ORDER BY e.id DESC LIMIT ?`, args...)
 	if err != nil {
 		return nil, "", err
 	}
 	if len(rows) > f.limit() {
 		rows = rows[:f.limit()]
 		last := rows[len(rows)-1]
-		next = cursor{last.CreatedAt, last.ID}.String()
+		next = cursor(last.ID)
 	}
 	return rows, next, nil
 }
@@ -101,5 +101,5 @@ func rowsOfTrace(ctx context.Context, q querier, a Actor, traceID string) ([]Eva
 	return collect(ctx, q, scanEvaluationRow, `
 SELECT `+sealed.sql+`, `+rowColumns+`
 FROM evaluations e JOIN traces tr ON tr.id = e.trace_id
-WHERE e.trace_id = ? ORDER BY e.created_at DESC, e.id DESC`, append(append([]any{}, sealed.args...), traceID)...)
+WHERE e.trace_id = ? ORDER BY e.id DESC`, append(append([]any{}, sealed.args...), traceID)...)
 }

@@ -82,11 +82,11 @@ func (s *Store) traceFor(ctx context.Context, a Actor, traceID string) (t judge.
 	seal := traceSealedFor(a, "tr.id")
 	var body string
 	err = s.reader.QueryRowContext(ctx, `SELECT `+seal.sql+`, tr.revision, tr.body_hash FROM traces tr WHERE tr.id = ?`,
-		append(append([]any{}, seal.args...), traceID)...).Scan(&sealed, &revision, &body)
+		append(append([]any{}, seal.args...), traceID)...).Scan(&sealed, &revision, (*digest)(&body))
 	if err != nil {
 		return t, 0, false, notFound(err, "trace with id %s", traceID)
 	}
-	if t, err = traceBody(ctx, s.reader, body); err != nil {
+	if t, err = traceByBody(ctx, s.reader, body); err != nil {
 		return t, 0, false, err
 	}
 	runs, err := runsOf(ctx, s.reader, []string{traceID})
@@ -106,12 +106,12 @@ func (s *Store) traceFor(ctx context.Context, a Actor, traceID string) (t judge.
 
 // judgmentsOf are the recorded reports of a trace, in the order they came.
 func judgmentsOf(ctx context.Context, q querier, traceID string) ([]judge.Judgment, error) {
-	hashes, err := collect(ctx, q, func(r *sql.Rows, h *string) error { return r.Scan(h) },
-		`SELECT judgment_body FROM evaluations WHERE trace_id = ? AND judgment_body <> '' ORDER BY created_at, id`, traceID)
+	hashes, err := collect(ctx, q, func(r *sql.Rows, h *string) error { return r.Scan((*digest)(h)) },
+		`SELECT judgment_body FROM evaluations WHERE trace_id = ? AND judgment_body IS NOT NULL ORDER BY id`, traceID)
 	if err != nil || len(hashes) == 0 {
 		return nil, err
 	}
-	texts, err := getTexts(ctx, q, hashes)
+	texts, err := textsFrom(q).get(ctx, hashes)
 	if err != nil {
 		return nil, err
 	}

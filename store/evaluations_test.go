@@ -319,7 +319,7 @@ func TestExportedDecisions(t *testing.T) {
 }
 
 func TestNewerDatabaseIsRefused(t *testing.T) {
-	address := storetest.Address(t)
+	address := storetest.Unmigrated(t)
 	storetest.OpenAt(t, address, nil)
 	if _, err := storetest.Raw(t, address).Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, TRUE)`); err != nil {
 		t.Fatal(err)

@@ -107,7 +107,7 @@ func (k *known) readVerdicts(ctx context.Context, t *tx, traces []string) error 
 		return r.Scan(&v.on.traceID, &v.on.judge, &v.id, &v.Model, &v.PromptVersion, &v.Verdict, &v.Status)
 	}, `
 SELECT trace_id, judge, id, model, prompt_version, verdict, status FROM evaluations
-WHERE trace_id IN (`+placeholders(len(traces))+`) AND engine <> 'recorded' AND verdict <> '' ORDER BY created_at DESC, id DESC`, anys(traces)...)
+WHERE trace_id IN (`+placeholders(len(traces))+`) AND engine <> 'recorded' AND verdict <> '' ORDER BY id DESC`, anys(traces)...)
 	for i := range found {
 		k.verdicts[found[i].on] = append(k.verdicts[found[i].on], &found[i].verdictOf)
 	}

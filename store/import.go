@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/store/pack"
 )
 
 // ImportItem is a trace and the evaluations it gets.
@@ -45,14 +46,17 @@ func (s *Store) ImportTraces(ctx context.Context, a Actor, project string, items
 	if err != nil {
 		return nil, err
 	}
-	prepared, err := prepareImport(items, used)
+	prepared, err := prepareImport(items, used, func(b traceBody) (*pack.Dictionary, error) {
+		samples := append([]string{b.json}, b.sources...)
+		return s.dictionary(ctx, family{"trace", p.ID}, samples...)
+	})
 	if err != nil {
 		return nil, err
 	}
 	err = s.write(ctx, func(t *tx) error {
 		done = make([]Imported, 0, len(prepared))
-		m := importer{t: t, actor: a, project: p, runs: map[string]string{}, current: map[string]current{}, labelled: map[string][]string{}}
-		if err := m.readCurrent(ctx, prepared); err != nil {
+		m := newImporter(t, a, p)
+		if err := m.readKnown(ctx, prepared); err != nil {
 			return err
 		}
 		for i, in := range prepared {
@@ -62,6 +66,9 @@ func (s *Store) ImportTraces(ctx context.Context, a Actor, project string, items
 			}
 			done = append(done, one)
 		}
+		if err := m.store(ctx); err != nil {
+			return err
+		}
 		return m.settle(ctx)
 	})
 	if err != nil {
@@ -70,15 +77,21 @@ func (s *Store) ImportTraces(ctx context.Context, a Actor, project string, items
 	return done, nil
 }
 
-// importer is one ImportTraces call inside its transaction.
+// importer is one ImportTraces call inside its transaction. It reads what is
+// known of all the traces at once, notes what is new, and stores it table by
+// table.
 type importer struct {
 	t        *tx
 	actor    Actor
 	project  Project
 	runs     map[string]string   // id by name
 	current  map[string]current  // the newest revisions, by the file's id
+	planned  map[planKey]bool    // evaluations there are
+	known    map[labelKey]bool   // imported labels there are
 	labelled map[string][]string // traces with new labels, by judge
 	settled  []tracedJudge       // new adjudicated labels
+
+	texts, traces, members, evaluations, labels *bulk
 }
 
 type tracedJudge struct{ traceID, judge string }
@@ -89,8 +102,35 @@ type current struct {
 	revision int
 }
 
-// readCurrent reads what is known of all the traces at once.
-func (m *importer) readCurrent(ctx context.Context, prepared []incoming) error {
+// planKey is an evaluation of a trace; labelKey a label that came with it.
+type (
+	planKey struct {
+		traceID  string
+		identity int64
+	}
+	labelKey struct{ traceID, judge, reviewer, hash string }
+)
+
+func newImporter(t *tx, a Actor, p Project) *importer {
+	return &importer{
+		t: t, actor: a, project: p,
+		runs: map[string]string{}, current: map[string]current{}, planned: map[planKey]bool{}, known: map[labelKey]bool{},
+		labelled: map[string][]string{},
+		texts:    newTexts(),
+		traces: newBulk("traces", "", "id", "project_id", "external_id", "revision", "current", "content_hash", "candidate_hash",
+			"reference_hash", "domain", "stakes", "title", "cluster", "body_hash", "created_at"),
+		members: newBulk("run_traces", " ON CONFLICT (run_id, trace_id) DO NOTHING", "run_id", "trace_id"),
+		evaluations: newBulk("evaluations", "", "id", "project_id", "trace_id", "judge", "prompt_version", "engine", "model", "identity",
+			"judgment_body", "status", "refused_field", "error", "created_at"),
+		labels: newBulk("labels", "", "id", "project_id", "trace_id", "judge", "source", "content_hash", "reviewer", "prompt_version",
+			"first_verdict", "first_label", "verdict", "label", "abstained", "findings", "comment", "adjudicated", "verdict_visible",
+			"stratum", "inclusion_probability", "cluster", "labelled_at"),
+	}
+}
+
+// readKnown reads what there is of the traces. They are held, so that another
+// import of the same ones waits and finds them.
+func (m *importer) readKnown(ctx context.Context, prepared []incoming) error {
 	ids := make([]string, len(prepared))
 	for i, in := range prepared {
 		ids[i] = in.trace.ID
@@ -99,15 +139,49 @@ func (m *importer) readCurrent(ctx context.Context, prepared []incoming) error {
 		externalID string
 		current
 	}
-	return inBatches(distinct(ids), func(batch []string) error {
-		found, err := collect(ctx, m.t, func(r *sql.Rows, n *named) error { return r.Scan(&n.externalID, &n.id, &n.hash, &n.revision) }, `
-SELECT external_id, id, content_hash, revision FROM traces
-WHERE project_id = ? AND external_id IN (`+placeholders(len(batch))+`) AND current`, append([]any{m.project.ID}, anys(batch)...)...)
+	var traces []string
+	if err := inBatches(distinct(ids), func(batch []string) error {
+		found, err := collect(ctx, m.t, func(r *sql.Rows, n *named) error {
+			return r.Scan(&n.externalID, &n.id, (*digest)(&n.hash), &n.revision)
+		}, `
+SELECT tr.external_id, tr.id, tr.content_hash, tr.revision FROM traces tr
+WHERE tr.project_id = ? AND tr.external_id IN (`+placeholders(len(batch))+`) AND tr.current ORDER BY tr.id`+m.t.engine.forUpdate("tr"),
+			append([]any{m.project.ID}, anys(batch)...)...)
 		for _, n := range found {
 			m.current[n.externalID] = n.current
+			traces = append(traces, n.id)
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	return inBatches(traces, func(batch []string) error {
+		in := placeholders(len(batch))
+		plans, err := collect(ctx, m.t, func(r *sql.Rows, k *planKey) error { return r.Scan(&k.traceID, &k.identity) },
+			`SELECT e.trace_id, e.identity FROM evaluations e WHERE e.trace_id IN (`+in+`)`, anys(batch)...)
+		if err != nil {
+			return err
+		}
+		for _, k := range plans {
+			m.planned[k] = true
+		}
+		labels, err := collect(ctx, m.t, func(r *sql.Rows, k *labelKey) error { return r.Scan(&k.traceID, &k.judge, &k.reviewer, &k.hash) },
+			`SELECT l.trace_id, l.judge, l.reviewer, l.content_hash FROM labels l WHERE l.source = 'imported' AND l.trace_id IN (`+in+`)`, anys(batch)...)
+		for _, k := range labels {
+			m.known[k] = true
 		}
 		return err
 	})
+}
+
+// store writes what was noted, what others refer to first.
+func (m *importer) store(ctx context.Context) error {
+	for _, rows := range []*bulk{m.texts, m.traces, m.members, m.evaluations, m.labels} {
+		if err := rows.write(ctx, m.t); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (m *importer) add(ctx context.Context, in incoming) (Imported, error) {
@@ -120,21 +194,13 @@ func (m *importer) add(ctx context.Context, in incoming) (Imported, error) {
 	}
 	var queued []string
 	for _, p := range in.plan {
-		id, err := m.plan(ctx, traceID, p)
-		if err != nil {
-			return one, err
-		}
-		if id != "" {
+		if id := m.plan(traceID, p); id != "" {
 			queued = append(queued, id)
 		}
 	}
 	one.Evaluations = len(queued)
 	for _, l := range in.labels {
-		added, err := m.label(ctx, traceID, in.trace.Cluster, l)
-		if err != nil {
-			return one, err
-		}
-		if added {
+		if m.label(traceID, in.trace.Cluster, l) {
 			one.Labels++
 		}
 	}
@@ -182,16 +248,12 @@ func (m *importer) revision(ctx context.Context, in incoming) (id string, one Im
 	one.Revision++
 	id = m.t.newID()
 	m.current[in.trace.ID] = current{id, in.hashes.Trace, one.Revision}
-	if err := m.t.putText(ctx, in.body); err != nil {
-		return "", one, err
+	for _, x := range in.texts {
+		m.texts.addText(x)
 	}
-	_, err = m.t.exec(ctx, `
-INSERT INTO traces (id, project_id, external_id, revision, current, content_hash, candidate_hash, reference_hash,
-    domain, stakes, title, cluster, body_hash, created_at)
-VALUES (?, ?, ?, ?, TRUE, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		id, m.project.ID, in.trace.ID, one.Revision, in.hashes.Trace, in.hashes.Candidate, in.hashes.Reference,
-		in.trace.Domain, string(in.trace.Stakes), in.title, in.trace.Cluster, in.body.hash, m.t.now)
-	return id, one, err
+	m.traces.add(id, m.project.ID, in.trace.ID, one.Revision, true, digest(in.hashes.Trace), digest(in.hashes.Candidate),
+		digest(in.hashes.Reference), in.trace.Domain, string(in.trace.Stakes), in.title, in.trace.Cluster, digest(in.texts[0].hash), m.t.now)
+	return id, one, nil
 }
 
 func (m *importer) addToRun(ctx context.Context, traceID, name string) error {
@@ -209,56 +271,50 @@ func (m *importer) addToRun(ctx context.Context, traceID, name string) error {
 		}
 		m.runs[name] = id
 	}
-	_, err := m.t.exec(ctx, `INSERT INTO run_traces (run_id, trace_id) VALUES (?, ?) ON CONFLICT (run_id, trace_id) DO NOTHING`, id, traceID)
-	return err
+	m.members.add(id, traceID)
+	return nil
 }
 
 // plan queues an evaluation, or stores it as refused. The id is empty when the
 // same evaluation is there already.
-func (m *importer) plan(ctx context.Context, traceID string, p incomingPlan) (id string, err error) {
+func (m *importer) plan(traceID string, p incomingPlan) (id string) {
+	key := planKey{traceID, p.identity}
+	if m.planned[key] {
+		return ""
+	}
+	m.planned[key] = true
 	status := judge.Queued
 	if p.Refused() {
 		status = judge.Refused
 	}
 	id = m.t.newID()
-	added, err := m.t.changed(ctx, `
-INSERT INTO evaluations (id, project_id, trace_id, judge, prompt_version, engine, model, judgment_hash, judgment_body,
-    status, refused_field, error, created_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (trace_id, judge, prompt_version, engine, model, judgment_hash) DO NOTHING`,
-		id, m.project.ID, traceID, p.Judge, p.PromptVersion, p.Engine, p.Model, p.judgment.hash, p.judgment.hash,
+	m.texts.addText(p.judgment)
+	m.evaluations.add(id, m.project.ID, traceID, p.Judge, p.PromptVersion, p.Engine, p.Model, p.identity, digest(p.judgment.hash),
 		string(status), p.RefusedField, p.Message, m.t.now)
-	if err != nil || added == 0 {
-		return "", err
-	}
 	m.t.tally(m.project.ID, tallyStatus, string(status), 1)
-	return id, m.t.putText(ctx, p.judgment)
+	return id
 }
 
-// label stores a label unless it is there already.
-func (m *importer) label(ctx context.Context, traceID, cluster string, l incomingLabel) (added bool, err error) {
+// label notes a label unless it is there already.
+func (m *importer) label(traceID, cluster string, l incomingLabel) (added bool) {
+	key := labelKey{traceID, l.Judge, l.Reviewer, l.hash}
+	if m.known[key] {
+		return false
+	}
+	m.known[key] = true
 	at := l.at
 	if at.IsZero() {
 		at = m.t.now
 	}
 	visible := l.Blind != nil && !*l.Blind
-	n, err := m.t.changed(ctx, `
-INSERT INTO labels (id, project_id, trace_id, judge, source, content_hash, reviewer, prompt_version,
-    first_verdict, first_label, verdict, label, abstained, findings, comment, adjudicated, verdict_visible,
-    stratum, inclusion_probability, cluster, labelled_at)
-VALUES (?, ?, ?, ?, 'imported', ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (trace_id, judge, source, reviewer, content_hash) DO NOTHING`,
-		m.t.newID(), m.project.ID, traceID, l.Judge, l.hash, l.Reviewer,
+	m.labels.add(m.t.newID(), m.project.ID, traceID, l.Judge, "imported", l.hash, l.Reviewer, "",
 		string(l.Verdict), l.Label, string(l.Verdict), l.Label, l.abstained, l.findings, l.Comment, l.Adjudicated, visible,
 		l.Stratum, l.InclusionProbability, cluster, at)
-	if err != nil || n == 0 {
-		return false, err
-	}
 	m.labelled[l.Judge] = append(m.labelled[l.Judge], traceID)
 	if l.Adjudicated {
 		m.settled = append(m.settled, tracedJudge{traceID, l.Judge})
 	}
-	return true, nil
+	return true
 }
 
 // settle brings in step what rests on labels: the consensus, and evaluations

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"runtime"
@@ -9,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/store/pack"
 )
 
 // ItemError says which item of a batch is bad, so that the caller can leave it
@@ -29,7 +32,8 @@ func (e *ItemError) Unwrap() error { return e.Err }
 type incoming struct {
 	trace  judge.Trace
 	hashes judge.Hashes
-	body   text
+	body   traceBody
+	texts  []text // the body, first, and its sources
 	title  string
 	plan   []incomingPlan
 	labels []incomingLabel
@@ -38,6 +42,7 @@ type incoming struct {
 type incomingPlan struct {
 	judge.Planned
 	judgment text // the recorded report as JSON; none for other engines
+	identity int64
 }
 
 type incomingLabel struct {
@@ -50,14 +55,14 @@ type incomingLabel struct {
 
 // prepareImport prepares on every processor. Of several bad items the first is
 // reported.
-func prepareImport(items []ImportItem, used map[string]inUse) ([]incoming, error) {
+func prepareImport(items []ImportItem, used map[string]inUse, dictionary func(traceBody) (*pack.Dictionary, error)) ([]incoming, error) {
 	prepared, faults := make([]incoming, len(items)), make([]error, len(items))
 	workers := min(runtime.GOMAXPROCS(0), len(items))
 	var wait sync.WaitGroup
 	for w := range workers {
 		wait.Go(func() {
 			for i := w; i < len(items); i += workers {
-				prepared[i], faults[i] = prepareItem(items[i], used)
+				prepared[i], faults[i] = prepareItem(items[i], used, dictionary)
 			}
 		})
 	}
@@ -70,7 +75,7 @@ func prepareImport(items []ImportItem, used map[string]inUse) ([]incoming, error
 	return prepared, nil
 }
 
-func prepareItem(item ImportItem, used map[string]inUse) (in incoming, err error) {
+func prepareItem(item ImportItem, used map[string]inUse, dictionary func(traceBody) (*pack.Dictionary, error)) (in incoming, err error) {
 	in.trace = item.Trace
 	if in.trace.Stakes == "" {
 		in.trace.Stakes = judge.DefaultStakes(in.trace.Domain)
@@ -84,14 +89,15 @@ func prepareItem(item ImportItem, used map[string]inUse) (in incoming, err error
 		return in, invalid("output", "is not valid UTF-8")
 	}
 	in.hashes = judge.TraceHashes(in.trace)
-	content := in.trace
-	content.Run, content.Judgments, content.Labels = "", nil, nil
-	body, err := json.Marshal(content)
+	if in.body, err = newTraceBody(in.trace); err != nil {
+		return in, err
+	}
+	dict, err := dictionary(in.body)
 	if err != nil {
 		return in, err
 	}
-	in.body, in.title = newText(string(body)), in.trace.Title()
-	if in.plan, err = preparePlan(item); err != nil {
+	in.texts, in.title = in.body.texts(dict), in.trace.Title()
+	if in.plan, err = preparePlan(item, dict); err != nil {
 		return in, err
 	}
 	for i, l := range in.trace.Labels {
@@ -104,7 +110,7 @@ func prepareItem(item ImportItem, used map[string]inUse) (in incoming, err error
 	return in, nil
 }
 
-func preparePlan(item ImportItem) ([]incomingPlan, error) {
+func preparePlan(item ImportItem, dict *pack.Dictionary) ([]incomingPlan, error) {
 	var plan []incomingPlan
 	for _, p := range item.Plan {
 		ready := incomingPlan{Planned: p}
@@ -116,11 +122,22 @@ func preparePlan(item ImportItem) ([]incomingPlan, error) {
 			if err != nil {
 				return nil, err
 			}
-			ready.judgment = newText(string(body))
+			ready.judgment = newText(string(body), dict)
 		}
+		ready.identity = identity(p, ready.judgment.hash)
 		plan = append(plan, ready)
 	}
 	return plan, nil
+}
+
+// identity tells the evaluations of one trace apart: the first 8 bytes of the
+// SHA-256 of what Planned says and which recorded report it is.
+func identity(p judge.Planned, judgmentHash string) int64 {
+	h := sha256.New()
+	for _, part := range []string{p.Judge, p.PromptVersion, p.Engine, p.Model, judgmentHash} {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return int64(binary.BigEndian.Uint64(h.Sum(nil)))
 }
 
 func prepareLabel(l judge.HumanLabel, u inUse) (ready incomingLabel, err error) {

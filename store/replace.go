@@ -97,7 +97,7 @@ func (e sqliteEngine) holdAlone(ctx context.Context, check func(querier) error) 
 	var fault sqlite3.Error
 	switch {
 	case err == nil && check != nil:
-		return db.Close, check(db)
+		return db.Close, check(&pool{DB: db, engine: e})
 	case err == nil:
 		return db.Close, nil
 	case !errors.As(err, &fault):

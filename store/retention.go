@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/countersign/countersign/judge"
 )
 
 // Retention says which texts of calls are removed. Their hashes stay.
@@ -178,6 +180,32 @@ func (r removals) of(action string, started time.Time) *time.Time {
 	for _, x := range r[action] {
 		if started.Before(x.until) {
 			return &x.at
+		}
+	}
+	return nil
+}
+
+// sayRemoved says of calls whose texts have a hash and are not there when they
+// were removed.
+func (s *Store) sayRemoved(ctx context.Context, calls []judge.Attempt, hashes func(int) (prompt, reply string)) error {
+	var removed removals
+	for i := range calls {
+		prompt, reply := hashes(i)
+		noPrompt, noReply := prompt != "" && calls[i].Prompt == "", reply != "" && calls[i].Reply == ""
+		if !noPrompt && !noReply {
+			continue
+		}
+		if removed == nil {
+			var err error
+			if removed, err = readRemovals(ctx, s.reader); err != nil {
+				return err
+			}
+		}
+		if noPrompt {
+			calls[i].PromptRemovedAt = removed.of(promptsRemoved, calls[i].StartedAt)
+		}
+		if noReply {
+			calls[i].ReplyRemovedAt = removed.of(repliesRemoved, calls[i].StartedAt)
 		}
 	}
 	return nil

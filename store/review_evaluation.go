@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/countersign/countersign/judge"
@@ -22,25 +21,9 @@ SELECT FALSE, `+fullColumns+` FROM evaluations e JOIN traces tr ON tr.id = e.tra
 		return judge.Evaluation{}, fmt.Errorf("evaluation %s: %w", id, ErrNotFound)
 	}
 	e := rows[0].Evaluation
-	var report, findings, checks string
-	err = q.QueryRowContext(ctx, `SELECT report, findings, checks FROM evaluation_reports WHERE evaluation_id = ?`, id).
-		Scan(&report, &findings, &checks)
-	if errors.Is(err, sql.ErrNoRows) {
-		return e, nil
-	}
-	if err != nil {
-		return e, err
-	}
-	if report != "" {
-		e.Report = json.RawMessage(report)
-	}
-	if err := json.Unmarshal([]byte(findings), &e.Findings); err != nil {
-		return e, fmt.Errorf("the stored findings of evaluation %s: %w", id, err)
-	}
-	if err := json.Unmarshal([]byte(checks), &e.Checks); err != nil {
-		return e, fmt.Errorf("the stored checks of evaluation %s: %w", id, err)
-	}
-	return e, nil
+	d, err := detailOne(ctx, q, id)
+	d.fill(&e)
+	return e, err
 }
 
 // importedLabels are the human labels that came with a trace, oldest first.

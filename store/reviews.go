@@ -3,9 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/countersign/countersign/judge"
 )
@@ -62,7 +60,7 @@ func (s *Store) readReview(ctx context.Context, q querier, a Actor, reviewID str
 		return Review{}, err
 	}
 	v.QueueItem = items[0]
-	if v.Trace, err = traceBody(ctx, q, at.bodyHash); err != nil {
+	if v.Trace, err = traceByBody(ctx, q, at.bodyHash); err != nil {
 		return Review{}, err
 	}
 	runs, err := runsOf(ctx, q, []string{at.traceID})
@@ -135,8 +133,8 @@ JOIN evaluations e ON e.id = r.evaluation_id
 JOIN traces t ON t.id = r.trace_id
 LEFT JOIN users h ON h.id = r.holder_id
 WHERE r.id = ?`, append(args, reviewID)...).Scan(append(row.fields(&lease),
-		&at.traceSealed, &at.projectID, &v.Project, &at.traceID, &v.Revision, &at.bodyHash,
-		&v.Hashes.Trace, &v.Hashes.Candidate, &v.Hashes.Reference, &v.PromptVersion, &v.Ordinal)...)
+		&at.traceSealed, &at.projectID, &v.Project, &at.traceID, &v.Revision, (*digest)(&at.bodyHash),
+		(*digest)(&v.Hashes.Trace), (*digest)(&v.Hashes.Candidate), (*digest)(&v.Hashes.Reference), &v.PromptVersion, &v.Ordinal)...)
 	if err != nil {
 		return Review{}, at, notFound(err, "review %q", reviewID)
 	}
@@ -144,16 +142,4 @@ WHERE r.id = ?`, append(args, reviewID)...).Scan(append(row.fields(&lease),
 	v.QueueItem, v.JudgeName = row.QueueItem, row.Judge
 	v.Mine = v.State == stateClaimed && v.HolderID == a.UserID && a.UserID != ""
 	return v, at, nil
-}
-
-// traceBody reads a trace as it was stored.
-func traceBody(ctx context.Context, q querier, hash string) (t judge.Trace, err error) {
-	body, err := getText(ctx, q, hash)
-	if err != nil {
-		return t, err
-	}
-	if err := json.Unmarshal([]byte(body), &t); err != nil {
-		return t, fmt.Errorf("the stored trace %s: %w", hash, err)
-	}
-	return t, nil
 }

@@ -5,103 +5,102 @@ import (
 	"database/sql"
 	"fmt"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/store/pack"
 )
 
 // text is a large text ready to be stored: hashed and packed before the write
 // lock is taken, because that costs more than writing it.
 type text struct {
-	hash, codec string
-	body        []byte
-}
-
-// Texts below this size in bytes gain nothing from packing.
-const packFrom = 256
-
-const codecZstd = "zstd"
-
-var (
-	packer   = must(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(1<<18)))
-	unpacker = must(zstd.NewReader(nil, zstd.WithDecoderConcurrency(0)))
-)
-
-// must is for the two codecs, whose options are constants.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic("store: zstd refuses its own options: " + err.Error())
-	}
-	return v
+	hash   string
+	base   baseRef // what it is packed against, if its codec needs that
+	packed pack.Packed
 }
 
 // newText packs a text. The empty text has an empty hash and is not stored.
-func newText(s string) text {
+func newText(s string, dict *pack.Dictionary) text {
 	if s == "" {
 		return text{}
 	}
-	t := text{hash: judge.HashText(s), body: []byte(s)}
-	if len(s) >= packFrom {
-		if packed := packer.EncodeAll(t.body, make([]byte, 0, len(s)/2)); len(packed) < len(s) {
-			t.codec, t.body = codecZstd, packed
-		}
+	return text{hash: judge.HashText(s), packed: pack.Pack([]byte(s), dict)}
+}
+
+// newTextOn packs a text that repeats others: a prompt its trace, a reply the
+// report that was read from it.
+func newTextOn(s string, dict *pack.Dictionary, ref baseRef, base [][]byte) text {
+	if s == "" {
+		return text{}
+	}
+	t := text{hash: judge.HashText(s), packed: pack.Pack([]byte(s), dict, base...)}
+	if t.packed.Codec.NeedsBase() {
+		t.base = ref
 	}
 	return t
 }
 
-// putText stores a text once, whoever else stored it before.
-func (t *tx) putText(ctx context.Context, x text) error {
-	if x.hash == "" {
-		return nil
+func newTexts() *bulk {
+	return newBulk("texts", " ON CONFLICT (hash) DO NOTHING", "hash", "codec", "dictionary", "base", "body")
+}
+
+// addText notes a text to be stored once, whoever else stores it too.
+func (b *bulk) addText(x text) {
+	if x.hash != "" {
+		b.add(digest(x.hash), int(x.packed.Codec), int64(x.packed.Dict), string(x.base), x.packed.Body)
 	}
-	_, err := t.exec(ctx, `INSERT INTO texts (hash, codec, body) VALUES (?, ?, ?) ON CONFLICT (hash) DO NOTHING`,
-		x.hash, x.codec, x.body)
+}
+
+func scanText(r *sql.Rows, x *text) error {
+	var codec int
+	var dict int64
+	err := r.Scan((*digest)(&x.hash), &codec, &dict, (*string)(&x.base), &x.packed.Body)
+	x.packed.Codec, x.packed.Dict = pack.Codec(codec), uint32(dict)
 	return err
 }
 
-func (x text) plain() (string, error) {
-	switch x.codec {
-	case "":
-		return string(x.body), nil
-	case codecZstd:
-		body, err := unpacker.DecodeAll(x.body, nil)
-		if err != nil {
-			return "", fmt.Errorf("unpack text %s: %w", x.hash, err)
-		}
-		return string(body), nil
-	}
-	return "", fmt.Errorf("text %s is packed with %q, which this program does not know: use a newer countersign", x.hash, x.codec)
+// texts unpacks what it reads. It remembers the bases that it met, so it is for
+// one answer only.
+type texts struct {
+	q     querier
+	bases map[baseRef][][]byte
 }
 
-// getText reads a text by its hash. The empty hash gives the empty text.
-func getText(ctx context.Context, q querier, hash string) (string, error) {
-	if hash == "" {
-		return "", nil
-	}
-	x := text{hash: hash}
-	err := q.QueryRowContext(ctx, `SELECT codec, body FROM texts WHERE hash = ?`, hash).Scan(&x.codec, &x.body)
-	if err != nil {
-		return "", notFound(err, "text %s", hash)
-	}
-	return x.plain()
-}
+func textsFrom(q querier) *texts { return &texts{q: q, bases: map[baseRef][][]byte{}} }
 
-// getTexts reads many texts by hash, in batches. Hashes that are empty or not
-// stored are absent from the answer.
-func getTexts(ctx context.Context, q querier, hashes []string) (map[string]string, error) {
-	texts := make(map[string]string, len(hashes))
-	err := inBatches(distinct(hashes), func(batch []string) error {
-		found, err := collect(ctx, q, func(r *sql.Rows, x *text) error { return r.Scan(&x.hash, &x.codec, &x.body) },
-			`SELECT hash, codec, body FROM texts WHERE hash IN (`+placeholders(len(batch))+`)`, anys(batch)...)
+// get reads many texts by hash, in batches. Hashes that are empty or not stored
+// are absent from the answer.
+func (r *texts) get(ctx context.Context, hashes []string) (map[string]string, error) {
+	plain := make(map[string]string, len(hashes))
+	return plain, inBatches(distinct(hashes), func(batch []string) error {
+		found, err := collect(ctx, r.q, scanText,
+			`SELECT hash, codec, dictionary, base, body FROM texts WHERE hash IN (`+placeholders(len(batch))+`)`, digests(batch)...)
 		if err != nil {
 			return err
 		}
 		for _, x := range found {
-			if texts[x.hash], err = x.plain(); err != nil {
+			base, err := r.base(ctx, x.base)
+			if err != nil {
 				return err
+			}
+			if plain[x.hash], err = r.unpack(ctx, x.packed, base); err != nil {
+				return fmt.Errorf("text %s: %w", x.hash, err)
+			}
+			if judge.HashText(plain[x.hash]) != x.hash {
+				return fmt.Errorf("text %s was changed in the database: it has another hash now", x.hash)
 			}
 		}
 		return nil
 	})
-	return texts, err
+}
+
+// unpack gives the plain text.
+func (r *texts) unpack(ctx context.Context, p pack.Packed, base [][]byte) (string, error) {
+	var dict *pack.Dictionary
+	if p.Dict != 0 {
+		var err error
+		if dict, err = r.q.packs().byNumber(ctx, r.q, p.Dict); err != nil {
+			return "", err
+		}
+	}
+	plain, err := pack.Unpack(p, dict, base...)
+	return string(plain), err
 }

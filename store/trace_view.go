@@ -45,7 +45,7 @@ func (s *Store) GetTrace(ctx context.Context, a Actor, project, externalID strin
 	err = s.reader.QueryRowContext(ctx, `
 SELECT id, current, content_hash, candidate_hash, reference_hash, created_at FROM traces
 WHERE project_id = ? AND external_id = ? AND (revision = ? OR (? = 0 AND current))`, p.ID, externalID, revision, revision).
-		Scan(&v.InternalID, &v.Current, &v.Hashes.Trace, &v.Hashes.Candidate, &v.Hashes.Reference, &v.CreatedAt)
+		Scan(&v.InternalID, &v.Current, (*digest)(&v.Hashes.Trace), (*digest)(&v.Hashes.Candidate), (*digest)(&v.Hashes.Reference), &v.CreatedAt)
 	if err != nil {
 		return v, notFound(err, "trace or revision")
 	}
@@ -54,7 +54,7 @@ WHERE project_id = ? AND external_id = ? AND (revision = ? OR (? = 0 AND current
 		return v, err
 	}
 	if v.Revisions, err = collect(ctx, s.reader, func(rows *sql.Rows, r *Revision) error {
-		err := rows.Scan(&r.Number, &r.ContentHash, &r.CreatedAt)
+		err := rows.Scan(&r.Number, (*digest)(&r.ContentHash), &r.CreatedAt)
 		r.CreatedAt = r.CreatedAt.UTC()
 		return err
 	}, `SELECT revision, content_hash, created_at FROM traces WHERE project_id = ? AND external_id = ? ORDER BY revision`, p.ID, externalID); err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -16,6 +17,7 @@ import (
 type tx struct {
 	*sql.Tx
 	engine engine
+	packed *packs
 	now    time.Time // the database's
 	events []event
 	counts map[tallyKey]int
@@ -44,7 +46,7 @@ func (s *Store) writeOnce(ctx context.Context, fn func(*tx) error) error {
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	t := &tx{Tx: sqlTx, engine: s.engine, counts: map[tallyKey]int{}, stmts: map[string]*sql.Stmt{}}
+	t := &tx{Tx: sqlTx, engine: s.engine, packed: s.packed, counts: map[tallyKey]int{}, stmts: map[string]*sql.Stmt{}}
 	if err := s.fill(ctx, t, fn); err != nil {
 		return errors.Join(err, ignoreDone(t.Rollback()))
 	}
@@ -68,17 +70,19 @@ func (s *Store) fill(ctx context.Context, t *tx, fn func(*tx) error) (err error)
 	return t.writeEvents(ctx)
 }
 
+func (t *tx) packs() *packs { return t.packed }
+
 // newID makes an id that sorts by the transaction's time.
 func (t *tx) newID() string { return newID(t.now) }
 
 // QueryContext runs a query in the transaction.
 func (t *tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return t.Tx.QueryContext(ctx, t.engine.sql(query), args...)
+	return t.Tx.QueryContext(ctx, t.engine.sql(query), storable(args)...)
 }
 
 // QueryRowContext runs a query for one row in the transaction.
 func (t *tx) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	return t.Tx.QueryRowContext(ctx, t.engine.sql(query), args...)
+	return t.Tx.QueryRowContext(ctx, t.engine.sql(query), storable(args)...)
 }
 
 // ignoreDone drops the error of rolling back what a cancelled context has
@@ -160,8 +164,12 @@ func (t *tx) changed(ctx context.Context, query string, args ...any) (int64, err
 // UTF-8, by the sign for that, on both databases alike. Whole traces, prompts
 // and replies are stored as bytes and stay as they are.
 func storable(args []any) []any {
+	copied := false
 	for i, arg := range args {
 		if text, ok := arg.(string); ok && (strings.IndexByte(text, 0) >= 0 || !utf8.ValidString(text)) {
+			if !copied {
+				args, copied = slices.Clone(args), true
+			}
 			args[i] = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", "\uFFFD"), "\uFFFD")
 		}
 	}

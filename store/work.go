@@ -39,7 +39,7 @@ SELECT EXISTS (SELECT 1 FROM evaluations e WHERE e.status IN ('queued', 'judging
 SELECT e.id, e.fence, e.status, e.project_id, p.name, e.judge, e.prompt_version, e.engine, e.model, e.judgment_body, tr.body_hash
 FROM evaluations e JOIN projects p ON p.id = e.project_id JOIN traces tr ON tr.id = e.trace_id
 WHERE e.status IN ('queued', 'judging') AND `+workable+`
-ORDER BY e.created_at, e.id LIMIT ?`+t.engine.forUpdateFree("e"), t.now, n)
+ORDER BY e.id LIMIT ?`+t.engine.forUpdateFree("e"), t.now, n)
 		if err != nil {
 			return err
 		}
@@ -79,17 +79,22 @@ type workRow struct {
 
 func scanWorkRow(r *sql.Rows, w *workRow) error {
 	return r.Scan(&w.ID, &w.Fence, &w.status, &w.projectID, &w.project, &w.planned.Judge, &w.planned.PromptVersion,
-		&w.planned.Engine, &w.planned.Model, &w.judgmentRef, &w.body)
+		&w.planned.Engine, &w.planned.Model, (*digest)(&w.judgmentRef), (*digest)(&w.body))
 }
 
 // loadWork reads the traces of claimed work, outside the write lock. A trace
 // carries the one recorded report that is to be judged and no labels.
 func (s *Store) loadWork(ctx context.Context, rows []workRow) ([]judge.Work, error) {
-	var hashes []string
+	var traces, judgments []string
 	for _, r := range rows {
-		hashes = append(hashes, r.body, r.judgmentRef)
+		traces, judgments = append(traces, r.body), append(judgments, r.judgmentRef)
 	}
-	texts, err := getTexts(ctx, s.reader, hashes)
+	texts := textsFrom(s.reader)
+	bodies, err := texts.bodies(ctx, traces)
+	if err != nil {
+		return nil, err
+	}
+	recorded, err := texts.get(ctx, judgments)
 	if err != nil {
 		return nil, err
 	}
@@ -97,13 +102,11 @@ func (s *Store) loadWork(ctx context.Context, rows []workRow) ([]judge.Work, err
 	for i, r := range rows {
 		w := judge.Work{EvaluationID: r.ID, Fence: r.Fence, Project: r.project, Planned: r.planned}
 		w.Planned.Judgment = judge.NoJudgment
-		if err := json.Unmarshal([]byte(texts[r.body]), &w.Trace); err != nil {
-			return nil, fmt.Errorf("read the trace of evaluation %s: %w", r.ID, err)
-		}
+		w.Trace = bodies[r.body].Trace
 		if r.judgmentRef != "" {
 			w.Planned.Judgment = 0
 			w.Trace.Judgments = make([]judge.Judgment, 1)
-			if err := json.Unmarshal([]byte(texts[r.judgmentRef]), &w.Trace.Judgments[0]); err != nil {
+			if err := json.Unmarshal([]byte(recorded[r.judgmentRef]), &w.Trace.Judgments[0]); err != nil {
 				return nil, fmt.Errorf("read the recorded report of evaluation %s: %w", r.ID, err)
 			}
 		}

@@ -33,6 +33,9 @@ type DeskPage struct {
 	Frame
 	ID    string // the review's
 	State DeskState
+	// Claim is how the item stands for this reader, in the word that the stream
+	// of events has for it: the script tells when that changes.
+	Claim string
 	// Sealed means that this reader may not know the judge's answer. Then
 	// Proposal is nil, Reasons holds only what may be told, and History leaves
 	// out what tells. The page keeps Proposal and telling reasons back again

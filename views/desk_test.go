@@ -44,9 +44,9 @@ func TestDeskStates(t *testing.T) {
 			htmlcheck.None("form.decision"), htmlcheck.In(".signoff", htmlcheck.Contains("Physician A"), htmlcheck.Contains("in 14 min 53 s")), htmlcheck.None(".signoff.open-ended"),
 			htmlcheck.Count("main[data-draft-done='rv-4821']", 1)}},
 		{views.DeskLost, []htmlcheck.Check{
-			htmlcheck.None("form.decision"), htmlcheck.In(".notice", htmlcheck.Contains("Physician E is reviewing this now"), htmlcheck.Contains("11:00"))}},
+			htmlcheck.None("form.decision"), htmlcheck.In(".pane .notice", htmlcheck.Contains("Physician E is reviewing this now"), htmlcheck.Contains("11:00"))}},
 		{views.DeskExpired, []htmlcheck.Check{
-			htmlcheck.In("form.decision", htmlcheck.Attr("action", "/reviews/rv-4821/claim")), htmlcheck.In(".notice", htmlcheck.Contains("Your claim has ended"))}},
+			htmlcheck.In("form.decision", htmlcheck.Attr("action", "/reviews/rv-4821/claim")), htmlcheck.In(".pane .notice", htmlcheck.Contains("Your claim has ended"))}},
 		{views.DeskReadOnly, []htmlcheck.Check{htmlcheck.None("form.decision"), htmlcheck.None("[name=action]")}},
 	} {
 		t.Run(string(tt.state), func(t *testing.T) { check(t, render(t, views.Desk(desk(tt.state))), tt.checks...) })

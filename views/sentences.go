@@ -51,11 +51,6 @@ func runLine(r RunRow) string {
 	return s
 }
 
-// queueLine is the queue in a sentence.
-func queueLine(p QueuePage) string {
-	return number(int64(p.Open)) + " open, " + number(int64(p.Overdue)) + " overdue. Most urgent first: by reason, then stakes, then due time."
-}
-
 // itemLine names an item's trace, run and domain in a line.
 func itemLine(parts ...string) string {
 	var known []string

@@ -202,10 +202,6 @@ func (s *site) browserSignIn(ctx context.Context, email string) {
 // TestBrowserAccessibility runs axe-core on every page, light and dark, wide
 // and narrow, and finds that no page scrolls sideways at 390 px.
 func TestBrowserAccessibility(t *testing.T) {
-	axe, err := os.ReadFile("testdata/axe/axe.min.js")
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := newSite(t)
 	s.user("ada@example.org", store.Reviewer)
 	s.user("lea@example.org", store.Lead)
@@ -250,21 +246,7 @@ func TestBrowserAccessibility(t *testing.T) {
 				t.Fatal(err)
 			}
 			eval[bool](t, ctx, `document.documentElement.dataset.theme = "`+as.theme+`"; true`)
-			if err := chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void](string(axe))); err != nil {
-				t.Fatalf("load axe: %v", err)
-			}
-			found := eval[string](t, ctx, `axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify(r.violations.map(v =>
-				({id: v.id, help: v.help, nodes: v.nodes.slice(0, 3).map(n => n.html.slice(0, 200) + " " + (n.any[0]?.message || n.all[0]?.message || ""))}))))`)
-			var violations []struct {
-				ID, Help string
-				Nodes    []string
-			}
-			if err := json.Unmarshal([]byte(found), &violations); err != nil {
-				t.Fatal(err)
-			}
-			for _, v := range violations {
-				t.Errorf("%s, %s, %s, %d px: %s: %s\n\t%s", who, path, as.theme, as.width, v.ID, v.Help, strings.Join(v.Nodes, "\n\t"))
-			}
+			axeClean(t, ctx, fmt.Sprintf("%s, %s, %s, %d px", who, path, as.theme, as.width))
 			if over := eval[int](t, ctx, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); as.width == 390 && over > 0 {
 				t.Errorf("%s, %s, %s: scrolls sideways by %d px", who, path, as.theme, over)
 			}
@@ -281,6 +263,30 @@ func TestBrowserAccessibility(t *testing.T) {
 	eval[bool](t, ctx, `document.querySelector("form[action='/logout']").requestSubmit(); true`)
 	waitFor(t, ctx, `location.pathname === "/login"`)
 	check("nobody", "/login")
+}
+
+// axeClean runs axe-core on the page as it stands.
+func axeClean(t *testing.T, ctx context.Context, where string) {
+	t.Helper()
+	axe, err := os.ReadFile("testdata/axe/axe.min.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void](string(axe))); err != nil {
+		t.Fatalf("load axe: %v", err)
+	}
+	found := eval[string](t, ctx, `axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify(r.violations.map(v =>
+		({id: v.id, help: v.help, nodes: v.nodes.slice(0, 3).map(n => n.html.slice(0, 200) + " " + (n.any[0]?.message || n.all[0]?.message || ""))}))))`)
+	var violations []struct {
+		ID, Help string
+		Nodes    []string
+	}
+	if err := json.Unmarshal([]byte(found), &violations); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range violations {
+		t.Errorf("%s: %s: %s\n\t%s", where, v.ID, v.Help, strings.Join(v.Nodes, "\n\t"))
+	}
 }
 
 func finalEvaluation(t *testing.T, s *site) string {

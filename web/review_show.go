@@ -48,6 +48,7 @@ func deskPage(f views.Frame, a store.Actor, r store.Review, definition *judge.Ju
 		Labels: labelChoices(r.Labels), ReasonCodes: reasonCodeChoices(), Form: form, HistorySealed: r.Sealed,
 	}
 	p.Adjudicating = r.Adjudicating
+	p.Claim = string(r.Claim(f.Now).For(a))
 	if definition != nil {
 		p.Task = definition.Description
 	}

@@ -14,6 +14,7 @@ func (s *Server) routes() {
 	e.GET(static.Prefix+"*", echo.WrapHandler(static.Handler()))
 	e.GET("/healthz", s.healthy)
 	e.GET("/readyz", s.ready)
+	e.GET("/events", s.streamEvents)
 
 	open := e.Group("", s.csrf())
 	open.GET("/login", s.showLogin)

@@ -44,9 +44,11 @@ type Config struct {
 
 // Server is an http.Handler for everything under one address.
 type Server struct {
-	cfg      Config
-	echo     *echo.Echo
-	sessions *sessions.CookieStore
+	cfg          Config
+	echo         *echo.Echo
+	sessions     *sessions.CookieStore
+	listeners    *listeners
+	comfortEvery time.Duration
 }
 
 // New checks the configuration and builds the routes.
@@ -72,7 +74,10 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Wake == nil {
 		cfg.Wake = func() {}
 	}
-	s := &Server{cfg: cfg, echo: echo.New(), sessions: newCookieStore(cfg)}
+	s := &Server{cfg: cfg, echo: echo.New(), sessions: newCookieStore(cfg), comfortEvery: comfortEvery}
+	s.listeners = newListeners(cfg.Store, cfg.Now, func(err error) {
+		cfg.Logger.Error("no news for open pages", "error", err.Error())
+	})
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.HTTPErrorHandler = s.answerError
 	s.echo.Use(s.recovered, middleware.RequestID(), s.securityHeaders, middleware.BodyLimit(fmt.Sprintf("%dB", cfg.MaxBody)))

@@ -59,17 +59,30 @@ const password = "correct horse battery staple"
 
 func newSite(t testing.TB) *site {
 	t.Helper()
-	s := &site{t: t, clock: &clock{at: time.Date(2026, 11, 29, 9, 0, 0, 0, time.UTC)}, log: &bytes.Buffer{}}
-	var err error
-	s.store, err = store.Open(context.Background(), store.Options{Path: filepath.Join(t.TempDir(), "test.db"), Now: s.clock.now})
+	clock := newClock()
+	return siteOver(t, openStore(t, filepath.Join(t.TempDir(), "test.db"), clock), clock)
+}
+
+func newClock() *clock { return &clock{at: time.Date(2026, 11, 29, 9, 0, 0, 0, time.UTC)} }
+
+func openStore(t testing.TB, path string, c *clock) *store.Store {
+	t.Helper()
+	s, err := store.Open(context.Background(), store.Options{Path: path, Now: c.now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := s.store.Close(); err != nil {
+		if err := s.Close(); err != nil {
 			t.Errorf("close the store: %v", err)
 		}
 	})
+	return s
+}
+
+// siteOver is a server over a store that others may share.
+func siteOver(t testing.TB, db *store.Store, c *clock) *site {
+	t.Helper()
+	s := &site{t: t, store: db, clock: c, log: &bytes.Buffer{}}
 	own, err := judge.LoadDefinitions("testdata/judges")
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +110,10 @@ func newSite(t testing.TB) *site {
 		t.Fatal(err)
 	}
 	s.http = httptest.NewServer(s.web)
-	t.Cleanup(s.http.Close)
+	t.Cleanup(func() {
+		s.web.EndStreams() // closing waits for what is under way
+		s.http.Close()
+	})
 	return s
 }
 

@@ -102,6 +102,7 @@ func projectJudges(ctx context.Context, db *store.Store, project string) ([]judg
 // projectHarness judges for a project: with its judges and those given now,
 // which are kept with the project, and under its policy.
 func projectHarness(ctx context.Context, s *state, db *store.Store, project store.Project, own []judge.Judge, e engines, maxTokens int) (*liveJudges, error) {
+	e.share(db)
 	h, err := buildHarness(ctx, s, db, project, own, e, maxTokens)
 	if err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ type settings struct {
 	SessionKeyFile string   `yaml:"session_key_file"`
 	MaxTokens      int      `yaml:"max_tokens"`
 	// What only the file can say about the endpoint: headers of every call, its
-	// limits, how long one call may take (2 minutes when 0), and the prices of
+	// limits (of all processes on one database together), how long one call may take (2 minutes when 0), and the prices of
 	// models by name, for the cost of evaluations.
 	OpenAIHeaders     map[string]string       `yaml:"openai_headers"`
 	RequestsPerMinute int                     `yaml:"requests_per_minute"`

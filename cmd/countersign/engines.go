@@ -64,12 +64,21 @@ func (f engineFlags) engines(s *state, baseURL string) (engines, error) {
 		BaseURL: baseURL, APIKey: key, Headers: set.OpenAIHeaders, InFlight: f.Concurrency,
 		Timeout:           time.Duration(set.TimeoutSeconds) * time.Second,
 		RequestsPerMinute: set.RequestsPerMinute, TokensPerMinute: set.TokensPerMinute, Prices: set.Prices,
+		Log: s.log,
 	})
 	if err != nil {
 		return engines{}, usageError{err}
 	}
 	e.all[judge.EngineOpenAI] = endpoint
 	return e, nil
+}
+
+// share makes the limits of the endpoint hold for all processes of the database
+// together.
+func (e engines) share(a judge.Allowance) {
+	if endpoint, ok := e.all[judge.EngineOpenAI].(*openai.Engine); ok {
+		endpoint.Share(a)
+	}
 }
 
 // key of the endpoint: the environment's, else the file's.

@@ -148,7 +148,7 @@ func (v service) run(ctx context.Context, ready func(ctx context.Context, addres
 	return v.work(ctx, listener, site, wake)
 }
 
-func (v service) work(ctx context.Context, listener net.Listener, site http.Handler, wake <-chan struct{}) error {
+func (v service) work(ctx context.Context, listener net.Listener, site *web.Server, wake <-chan struct{}) error {
 	server := &http.Server{
 		Handler:           site,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -158,6 +158,7 @@ func (v service) work(ctx context.Context, listener net.Listener, site http.Hand
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(v.state.log.Handler(), slog.LevelWarn),
 	}
+	server.RegisterOnShutdown(site.EndStreams) // they end by themselves only when the reader goes
 	worker := harness.Worker{
 		List: workList{Store: v.db, judges: v.judges}, Harness: v.judges.now, Name: workerName(),
 		Concurrency: v.concurrency, Wake: wake, Log: v.state.log,

@@ -68,9 +68,19 @@ func TestDemo(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			status, page := get(t, &http.Client{Jar: jar}, link[2])
+			client := &http.Client{Jar: jar}
+			status, page := get(t, client, link[2])
 			if status != http.StatusOK || !strings.Contains(page, "Overview") {
 				t.Errorf("%s: status %d at the end of the sign-in address", link[1], status)
+			}
+			// An open page must not hold up the end of the server.
+			stream, err := client.Get(address + "/events")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer stream.Body.Close()
+			if stream.StatusCode != http.StatusOK {
+				t.Errorf("%s: the stream of events answers %s", link[1], stream.Status)
 			}
 		}
 		if status, _ := get(t, http.DefaultClient, address+"/login/demo?token=forged"); status != http.StatusForbidden {

@@ -8,8 +8,11 @@
 package openai
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -17,7 +20,6 @@ import (
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
-	"golang.org/x/time/rate"
 
 	"github.com/countersign/countersign/judge"
 )
@@ -34,10 +36,17 @@ type Config struct {
 	// InFlight is the most calls under way at once; 16 when 0.
 	InFlight int
 	// RequestsPerMinute and TokensPerMinute are limits that the endpoint sets;
-	// 0 means none. Tokens are estimated at four bytes each before a call.
+	// 0 means none. Tokens are estimated at four bytes each before a call. The
+	// limits are this engine's own unless Share is called.
 	RequestsPerMinute, TokensPerMinute int
 	// Prices by model name as it is asked for.
 	Prices map[string]Price
+	// Log gets what goes wrong beside a call; slog.Default() when nil.
+	Log *slog.Logger
+	// Now and Sleep are the clock of limits and accounts; the machine's when
+	// nil. Sleep returns the cause of ctx when that ends first.
+	Now   func() time.Time
+	Sleep func(ctx context.Context, d time.Duration) error
 }
 
 // Price of a model in US dollars for a million tokens.
@@ -56,8 +65,7 @@ type Engine struct {
 	secrets  *strings.Replacer
 	prices   map[string]Price
 	inFlight chan struct{}
-	requests *rate.Limiter // nil: no limit
-	tokens   *rate.Limiter
+	pace     *pace
 	dialects dialects
 	now      func() time.Time
 }
@@ -111,16 +119,43 @@ func New(c Config) (*Engine, error) {
 	e := &Engine{
 		chat: openai.NewChatCompletionService(options...), host: base.Host,
 		secrets: strings.NewReplacer(secrets...), prices: c.Prices,
-		inFlight: make(chan struct{}, c.InFlight), now: time.Now,
+		inFlight: make(chan struct{}, c.InFlight), now: c.Now,
 	}
-	perMinute := func(n int) *rate.Limiter {
-		if n <= 0 {
-			return nil
-		}
-		return rate.NewLimiter(rate.Limit(float64(n)/60), n)
+	if e.now == nil {
+		e.now = time.Now
 	}
-	e.requests, e.tokens = perMinute(c.RequestsPerMinute), perMinute(c.TokensPerMinute)
+	e.pace = newPace(address(base), base.Host, judge.Budget{Requests: c.RequestsPerMinute, Tokens: c.TokensPerMinute})
+	e.pace.now, e.pace.sleep, e.pace.log = e.now, c.Sleep, cmp.Or(c.Log, slog.Default())
+	if e.pace.sleep == nil {
+		e.pace.sleep = sleep
+	}
 	return e, nil
+}
+
+// Share makes the engine keep to its limits together with every other process
+// that uses the same allowance for the same endpoint, and pause with them when
+// the endpoint asks one of them to. While the allowance fails, the engine keeps
+// to its limits by itself.
+func (e *Engine) Share(a judge.Allowance) {
+	e.pace.mu.Lock()
+	defer e.pace.mu.Unlock()
+	e.pace.shared = a
+}
+
+// address tells endpoints apart. A query may hold a secret and is left out.
+func address(base *url.URL) string {
+	return strings.ToLower(base.Scheme+"://"+base.Host) + strings.TrimRight(base.Path, "/")
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // Name is judge.EngineOpenAI.

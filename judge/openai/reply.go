@@ -25,14 +25,15 @@ const maxAdaptions = 6
 // endpoint's ways are remembered; Reply.Parameters are those of the call that was
 // answered.
 func (e *Engine) Reply(ctx context.Context, c judge.Conversation, p judge.Params) (judge.Reply, error) {
-	if err := e.wait(ctx, c); err != nil {
-		return judge.Reply{}, err
-	}
 	select {
 	case e.inFlight <- struct{}{}:
 		defer func() { <-e.inFlight }()
 	case <-ctx.Done():
 		return judge.Reply{}, context.Cause(ctx)
+	}
+	// The budget comes last, so that it is used as soon as it is granted.
+	if err := e.pace.wait(ctx, needs(c)); err != nil {
+		return judge.Reply{}, err
 	}
 	for adaption := 0; ; adaption++ {
 		used := e.dialects.of(p.Model, p.SchemaName)
@@ -49,27 +50,21 @@ func (e *Engine) Reply(ctx context.Context, c judge.Conversation, p judge.Params
 		if adaptable && adaption < maxAdaptions && e.dialects.learn(p.Model, p.SchemaName, used, refused.Param, message(refused)) {
 			continue
 		}
-		return judge.Reply{}, e.failure(err)
+		failed := e.failure(err)
+		if failed.Status == http.StatusTooManyRequests || failed.Status == http.StatusServiceUnavailable {
+			e.pace.obey(ctx, failed.RetryAfter)
+		}
+		return judge.Reply{}, failed
 	}
 }
 
-// wait keeps to the endpoint's limits per minute.
-func (e *Engine) wait(ctx context.Context, c judge.Conversation) error {
-	if e.requests != nil {
-		if err := e.requests.Wait(ctx); err != nil {
-			return err
-		}
+// needs is what a call takes of the endpoint's limits.
+func needs(c judge.Conversation) judge.Budget {
+	bytes := 0
+	for _, m := range c {
+		bytes += len(m.Content)
 	}
-	if e.tokens != nil {
-		bytes := 0
-		for _, m := range c {
-			bytes += len(m.Content)
-		}
-		if err := e.tokens.WaitN(ctx, min(bytes/4+1, e.tokens.Burst())); err != nil {
-			return err
-		}
-	}
-	return nil
+	return judge.Budget{Requests: 1, Tokens: bytes/4 + 1}
 }
 
 // call makes one HTTP request.
@@ -155,7 +150,7 @@ func message(err *openai.Error) string {
 
 // failure is an error of a call as the harness understands it. The library's
 // own error may hold the request with its key and goes no further.
-func (e *Engine) failure(err error) error {
+func (e *Engine) failure(err error) *judge.TransportError {
 	var refused *openai.Error
 	if errors.As(err, &refused) {
 		status := refused.StatusCode

@@ -23,13 +23,25 @@ func OnPostgres() bool { return os.Getenv("TEST_ENGINE") == "postgres" }
 // Main runs a package's tests and ends the PostgreSQL that they started.
 func Main(m *testing.M) int { return pgcluster.Run(m) }
 
-// Address is that of a new, empty database for one test.
+// seed is what the migrations put into a new schema.
+const seed = `INSERT INTO audit_head (id, seq, hash) VALUES (1, 0, '')`
+
+// Address is that of an empty database for one test.
 func Address(t testing.TB) string {
+	t.Helper()
+	if OnPostgres() {
+		return pgcluster.Emptied(t, seed)
+	}
+	return "sqlite://" + filepath.Join(t.TempDir(), "countersign.db")
+}
+
+// Unmigrated is Address for a test that does things to the schema itself.
+func Unmigrated(t testing.TB) string {
 	t.Helper()
 	if OnPostgres() {
 		return pgcluster.Database(t)
 	}
-	return "sqlite://" + filepath.Join(t.TempDir(), "countersign.db")
+	return Address(t)
 }
 
 // Database is a connection to a store's database behind the store's back. It

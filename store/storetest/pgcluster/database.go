@@ -29,6 +29,22 @@ const patience = time.Minute
 // Without a server the test is skipped, or failed if CI=true.
 func Database(t testing.TB) string {
 	t.Helper()
+	address := newDatabase(t)
+	t.Cleanup(func() {
+		config, err := pgx.ParseConfig(address)
+		if err == nil {
+			err = onServerOf(address, func(server string) error { return drop(server, config.Database) })
+		}
+		if err != nil {
+			t.Errorf("drop the test's database: %v", err)
+		}
+	})
+	return address
+}
+
+// newDatabase makes an empty database and returns its address.
+func newDatabase(t testing.TB) string {
+	t.Helper()
 	server := os.Getenv(ServerVariable)
 	given := server != ""
 	if !given {
@@ -49,12 +65,16 @@ func Database(t testing.TB) string {
 	if err := create(server, name, given); err != nil {
 		t.Fatalf("create a database for the test: %v", err)
 	}
-	t.Cleanup(func() {
-		if err := drop(server, name); err != nil {
-			t.Errorf("drop the test's database %s: %v", name, err)
-		}
-	})
 	return address
+}
+
+// onServerOf calls do with the address of the server that a database is on.
+func onServerOf(address string, do func(server string) error) error {
+	server, err := withDatabase(address, "postgres")
+	if err != nil {
+		return err
+	}
+	return do(server)
 }
 
 // withDatabase is the server's address with another database in it. Errors

@@ -41,13 +41,20 @@ func (c *Cluster) running() bool {
 func (c *Cluster) start() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
 	for {
 		err := c.startOnce(ctx)
 		if err == nil {
 			c.killed = false
 		}
-		if !errors.Is(err, errStillInUse) || ctx.Err() != nil {
+		if !errors.Is(err, errStillInUse) {
 			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-again.C:
 		}
 	}
 }

@@ -36,6 +36,10 @@ func sharedCluster() (*Cluster, error) {
 // Without Run the cluster ends a moment after its process.
 func Run(m *testing.M) int {
 	code := m.Run()
+	if err := dropDoomed(); err != nil {
+		fmt.Fprintf(os.Stderr, "drop the tests' databases: %v\n", err)
+		code = max(code, 1)
+	}
 	if shared.cluster == nil {
 		return code
 	}

@@ -1,0 +1,23 @@
+package web
+
+import "time"
+
+// Beat sets how often the database is asked and how often a silent stream
+// sends a comment. For a server without listeners.
+func (s *Server) Beat(every, comfort time.Duration) {
+	s.listeners.every, s.comfortEvery = every, comfort
+}
+
+// LimitListeners sets how many may listen.
+func (s *Server) LimitListeners(aUser, atAll int) {
+	s.listeners.mu.Lock()
+	defer s.listeners.mu.Unlock()
+	s.listeners.aUser, s.listeners.atAll = aUser, atAll
+}
+
+// Listeners is how many listen, and whether the database is asked for them.
+func (s *Server) Listeners() (n int, asking bool) {
+	s.listeners.mu.Lock()
+	defer s.listeners.mu.Unlock()
+	return len(s.listeners.all), s.listeners.asking
+}
