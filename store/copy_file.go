@@ -21,7 +21,7 @@ type fileTarget struct {
 	part     *partFile
 	db       *pool
 	tx       *snapshot // it writes too
-	triggers []string // to be made again
+	triggers []string  // to be made again
 	inserts  map[string]*sql.Stmt
 }
 

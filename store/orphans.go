@@ -9,11 +9,16 @@ import (
 )
 
 // DropOrphanTexts removes texts that nothing names. No change leaves any behind;
-// they would come from a fault, and only cost space. It reads every hash once, and
-// holds 8 bytes of memory for each.
+// they would come from a fault, and only cost space. It reads every hash and every
+// trace once, and holds 8 bytes of memory for each hash; two that are alike in
+// them keep a text that could have gone.
 func (s *Store) DropOrphanTexts(ctx context.Context) (n int64, err error) {
 	defer wrap(&err, "drop texts that nothing names")
 	refs, err := references(ctx, s.engine, s.reader)
+	if err != nil {
+		return 0, err
+	}
+	sources, err := s.readSources(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -22,16 +27,16 @@ func (s *Store) DropOrphanTexts(ctx context.Context) (n int64, err error) {
 	var needed []uint64
 	var candidates []any
 	for _, r := range refs {
-		err := s.eachHash(ctx, `SELECT DISTINCT `+quote(r.column)+` FROM `+quote(r.table)+` WHERE `+quote(r.column)+` IS NOT NULL`, func(hash any) {
-			needed = append(needed, shortHash(seed, hash))
+		err := s.eachHash(ctx, `SELECT DISTINCT `+quote(r.column)+` FROM `+quote(r.table)+` WHERE `+quote(r.column)+` IS NOT NULL`, func(hash []byte) {
+			needed = append(needed, maphash.Bytes(seed, hash))
 		})
 		if err != nil {
 			return 0, err
 		}
 	}
 	slices.Sort(needed)
-	err = s.eachHash(ctx, `SELECT hash FROM texts`, func(hash any) {
-		if _, found := slices.BinarySearch(needed, shortHash(seed, hash)); !found {
+	err = s.eachHash(ctx, `SELECT hash FROM texts`, func(hash []byte) {
+		if _, found := slices.BinarySearch(needed, maphash.Bytes(seed, hash)); !found && !sources.has(hash) {
 			candidates = append(candidates, hash)
 		}
 	})
@@ -39,7 +44,7 @@ func (s *Store) DropOrphanTexts(ctx context.Context) (n int64, err error) {
 		return 0, err
 	}
 	for batch := range slices.Chunk(candidates, 500) {
-		removed, err := s.dropOrphans(ctx, refs, batch)
+		removed, err := s.dropOrphans(ctx, refs, sources, batch)
 		n += removed
 		if err != nil {
 			return n, err
@@ -49,7 +54,7 @@ func (s *Store) DropOrphanTexts(ctx context.Context) (n int64, err error) {
 }
 
 // dropOrphans looks again, where nothing can change, and removes.
-func (s *Store) dropOrphans(ctx context.Context, refs []reference, hashes []any) (n int64, err error) {
+func (s *Store) dropOrphans(ctx context.Context, refs []reference, sources *sourcesNamed, hashes []any) (n int64, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		if err := t.retire(ctx); err != nil {
 			return err
@@ -63,6 +68,9 @@ func (s *Store) dropOrphans(ctx context.Context, refs []reference, hashes []any)
 				return err
 			}
 		}
+		if err := t.spareSources(ctx, sources); err != nil {
+			return err
+		}
 		n, err = t.removeRetired(ctx)
 		return err
 	})
@@ -70,27 +78,18 @@ func (s *Store) dropOrphans(ctx context.Context, refs []reference, hashes []any)
 }
 
 // eachHash reads one column, of text or of bytes.
-func (s *Store) eachHash(ctx context.Context, query string, fn func(hash any)) (err error) {
+func (s *Store) eachHash(ctx context.Context, query string, fn func(hash []byte)) (err error) {
 	rows, err := s.reader.QueryContext(ctx, query)
 	if err != nil {
 		return fmt.Errorf("%s: %w", query, err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		var hash any
+		var hash []byte
 		if err := rows.Scan(&hash); err != nil {
 			return err
 		}
 		fn(hash)
 	}
 	return rows.Err()
-}
-
-// shortHash stands for a text's hash in memory. Two that are alike keep a text
-// that could have gone.
-func shortHash(seed maphash.Seed, hash any) uint64 {
-	if b, ok := hash.([]byte); ok {
-		return maphash.Bytes(seed, b)
-	}
-	return maphash.String(seed, fmt.Sprint(hash))
 }

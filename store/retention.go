@@ -58,12 +58,17 @@ func (s *Store) RemoveOldTexts(ctx context.Context, a Actor, r Retention) (done 
 	if err != nil {
 		return done, err
 	}
-	kinds := []retiredKind{{reference{"attempts", "reply_hash"}, repliesRemoved, &done.Replies}}
+	kinds := []retiredKind{{column: reference{"attempts", "reply_hash"}, action: repliesRemoved, n: &done.Replies}}
 	if r.Prompts {
-		kinds = append(kinds, retiredKind{reference{"attempts", "prompt_hash"}, promptsRemoved, &done.Prompts})
+		kinds = append(kinds, retiredKind{column: reference{"attempts", "prompt_hash"}, action: promptsRemoved, n: &done.Prompts})
+	}
+	sources, err := s.readSources(ctx)
+	if err != nil {
+		return done, err
 	}
 	for _, k := range kinds {
-		if err := s.retireKind(ctx, a, k, done.Until, refs); err != nil {
+		k.until, k.refs, k.sources = done.Until, refs, sources
+		if err := s.retireKind(ctx, a, k); err != nil {
 			return done, err
 		}
 	}
@@ -74,12 +79,16 @@ type retiredKind struct {
 	column reference
 	action string
 	n      *int64
+
+	until   time.Time
+	refs    []reference
+	sources *sourcesNamed
 }
 
 // retireKind goes through all calls in the order of their evaluations.
-func (s *Store) retireKind(ctx context.Context, a Actor, k retiredKind, until time.Time, refs []reference) error {
+func (s *Store) retireKind(ctx context.Context, a Actor, k retiredKind) error {
 	for place := ""; ; {
-		next, err := s.retireBatch(ctx, a, k, until, refs, place)
+		next, err := s.retireBatch(ctx, a, k, place)
 		if err != nil || next == place {
 			return err
 		}
@@ -89,7 +98,7 @@ func (s *Store) retireKind(ctx context.Context, a Actor, k retiredKind, until ti
 
 // retireBatch looks at the calls of the evaluations behind from, and gives the
 // evaluation that it came to: from itself when there are no more.
-func (s *Store) retireBatch(ctx context.Context, a Actor, k retiredKind, until time.Time, refs []reference, from string) (to string, err error) {
+func (s *Store) retireBatch(ctx context.Context, a Actor, k retiredKind, from string) (to string, err error) {
 	var removed int64
 	err = s.write(ctx, func(t *tx) error {
 		to, removed = from, 0
@@ -105,31 +114,39 @@ SELECT coalesce((SELECT evaluation_id FROM attempts WHERE evaluation_id > ? ORDE
 		}
 		query := `INSERT INTO ` + retiring + ` SELECT DISTINCT x.hash FROM attempts a JOIN texts x ON x.hash = a.` + column + `
 WHERE a.evaluation_id > ? AND a.evaluation_id <= ? AND a.started_at < ?`
-		if _, err := t.ExecContext(ctx, t.engine.sql(query), from, to, until); err != nil {
+		if _, err := t.ExecContext(ctx, t.engine.sql(query), from, to, k.until); err != nil {
 			return fmt.Errorf("find old texts: %w", err)
 		}
-		for _, ref := range refs {
-			when, args := "", []any{}
-			if ref == k.column { // only newer calls need the text
-				when, args = ` AND started_at >= ?`, append(args, until)
-			}
-			if empty, err := t.nothingRetires(ctx); err != nil || empty {
-				break
-			}
-			if err := t.spare(ctx, ref, when, args...); err != nil {
-				return err
-			}
+		if err := t.spareNeeded(ctx, k); err != nil {
+			return err
 		}
 		if removed, err = t.removeRetired(ctx); err != nil || removed == 0 {
 			return err
 		}
-		t.audit(event{actor: a, action: k.action, subject: callTexts, data: removedTexts{Until: until, Removed: removed}})
+		t.audit(event{actor: a, action: k.action, subject: callTexts, data: removedTexts{Until: k.until, Removed: removed}})
 		return nil
 	})
 	if err == nil {
 		*k.n += removed
 	}
 	return to, err
+}
+
+// spareNeeded takes from the retiring texts what something else needs.
+func (t *tx) spareNeeded(ctx context.Context, k retiredKind) error {
+	for _, ref := range k.refs {
+		if empty, err := t.nothingRetires(ctx); err != nil || empty {
+			return err
+		}
+		when, args := "", []any{}
+		if ref == k.column { // only newer calls need the text
+			when, args = ` AND started_at >= ?`, append(args, k.until)
+		}
+		if err := t.spare(ctx, ref, when, args...); err != nil {
+			return err
+		}
+	}
+	return t.spareSources(ctx, k.sources)
 }
 
 func (t *tx) nothingRetires(ctx context.Context) (bool, error) {
