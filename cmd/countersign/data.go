@@ -15,7 +15,8 @@ import (
 
 // dataFlags say where the data is.
 type dataFlags struct {
-	Data string `help:"Folder of the database (default: the platform's data folder)." placeholder:"DIR" env:"COUNTERSIGN_DATA" config:"data" type:"path"`
+	DatabaseURL string `name:"database-url" help:"PostgreSQL database, postgres://USER@HOST/DATABASE, instead of the embedded one in the data folder." placeholder:"URL" env:"COUNTERSIGN_DATABASE_URL" config:"database_url"`
+	Data        string `help:"Folder of the database (default: the platform's data folder)." placeholder:"DIR" env:"COUNTERSIGN_DATA" config:"data" type:"path"`
 }
 
 // projectFlags say where the data is and which project of it.
@@ -45,37 +46,49 @@ func (f dataFlags) folder(s *state, name string) (string, error) {
 	return filepath.Join(home, ".local", "share", name), nil
 }
 
+// address says which database it is.
+func (f dataFlags) address(s *state) (store.Options, error) {
+	if f.DatabaseURL != "" && s.byName["data"] {
+		return store.Options{}, usagef("--data names a folder, and --database-url or COUNTERSIGN_DATABASE_URL another database: leave one of them out")
+	}
+	if f.DatabaseURL != "" {
+		return store.Options{URL: f.DatabaseURL}, nil // its leases run on its own clock
+	}
+	folder, err := f.folder(s, "countersign")
+	return store.Options{Path: databaseIn(folder), Now: s.now}, err
+}
+
 // open opens the database, making it when it is absent.
 func (f dataFlags) open(ctx context.Context, s *state) (*store.Store, error) {
-	folder, err := f.folder(s, "countersign")
+	o, err := f.address(s)
 	if err != nil {
 		return nil, err
 	}
-	return openStore(ctx, s, folder)
+	return store.Open(ctx, o)
 }
 
 // openExisting opens the database for a command that only reads or names what
 // must be there: a mistyped folder must not turn into an empty database.
 func (f dataFlags) openExisting(ctx context.Context, s *state) (*store.Store, error) {
-	folder, err := f.folder(s, "countersign")
+	there, err := f.exists(s)
 	if err != nil {
 		return nil, err
 	}
-	if there, err := f.exists(s); err != nil {
-		return nil, err
-	} else if !there {
-		return nil, usagef("there is no database in %s yet: import something first, or name another folder with --data", folder)
+	if !there {
+		folder, err := f.folder(s, "countersign")
+		return nil, errors.Join(err, usagef("there is no database in %s yet: import something first, or name another folder with --data", folder))
 	}
-	return openStore(ctx, s, folder)
+	return f.open(ctx, s)
 }
 
-// exists reports whether there is a database.
+// exists reports whether there is a database. One that is named by its address
+// is there, or opening it says what is wrong.
 func (f dataFlags) exists(s *state) (bool, error) {
-	folder, err := f.folder(s, "countersign")
-	if err != nil {
-		return false, err
+	o, err := f.address(s)
+	if err != nil || o.URL != "" {
+		return o.URL != "", err
 	}
-	_, err = os.Stat(databaseIn(folder))
+	_, err = os.Stat(o.Path)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
@@ -84,10 +97,8 @@ func (f dataFlags) exists(s *state) (bool, error) {
 
 func databaseIn(folder string) string { return filepath.Join(folder, "countersign.db") }
 
+// openStore opens the database of a folder.
 func openStore(ctx context.Context, s *state, folder string) (*store.Store, error) {
-	if url := s.env("COUNTERSIGN_DATABASE_URL"); url != "" {
-		return nil, usagef("COUNTERSIGN_DATABASE_URL is set, but this version keeps its data in a folder only: unset it and use --data")
-	}
 	return store.Open(ctx, store.Options{Path: databaseIn(folder), Now: s.now})
 }
 

@@ -29,7 +29,7 @@ var demoUsers = []store.NewUser{
 
 // Run fills a folder with the example traces, judges them and serves.
 func (c demoCmd) Run(ctx context.Context, s *state) (err error) {
-	folder, err := dataFlags{c.Data}.folder(s, "countersign-demo")
+	folder, err := dataFlags{Data: c.Data}.folder(s, "countersign-demo")
 	if err != nil {
 		return err
 	}
