@@ -45,6 +45,7 @@ func Backup(ctx context.Context, o Options, file string, force bool) (r BackupRe
 		return r, err
 	}
 	defer wrap(&err, "back up %s to %s", e.path, file)
+	defer plainly(e, &err)
 	if _, err := os.Stat(file); err == nil && !force {
 		return r, fmt.Errorf("the file is there already: name another one, or replace it with --force: %w", ErrConflict)
 	}
@@ -57,19 +58,19 @@ func Backup(ctx context.Context, o Options, file string, force bool) (r BackupRe
 		return r, err
 	}
 	if r, err = verifyFile(ctx, plain, true); err != nil {
-		return r, e.diskTrouble(fmt.Errorf("verify the copy: %w", err))
+		return r, fmt.Errorf("verify the copy: %w", err)
 	}
 	part := plain
 	if strings.HasSuffix(file, packedEnd) {
 		packed, err := packPart(ctx, plain, file)
 		if err != nil {
-			return r, e.diskTrouble(err)
+			return r, err
 		}
 		defer func() { err = errors.Join(err, packed.remove()) }()
 		part = packed
 	}
 	if err := part.sync(); err != nil {
-		return r, e.diskTrouble(err)
+		return r, err
 	}
 	info, err := os.Stat(part.path)
 	if err != nil {
@@ -107,18 +108,8 @@ func (e sqliteEngine) vacuumInto(ctx context.Context, path string) (err error) {
 	if err := refuseUnfinished(ctx, read); err != nil {
 		return err
 	}
-	if _, err := read.ExecContext(ctx, `VACUUM INTO ?`, path); err != nil {
-		return e.diskTrouble(err)
-	}
-	return nil
-}
-
-// diskTrouble is trouble, also from writing a file without SQLite.
-func (e sqliteEngine) diskTrouble(err error) error {
-	if trouble := e.trouble(err); trouble != nil {
-		return fmt.Errorf("%w (%w)", trouble, err)
-	}
-	return diskFull(err)
+	_, err = read.ExecContext(ctx, `VACUUM INTO ?`, path)
+	return err
 }
 
 // notNewer refuses schemas that this program does not know.

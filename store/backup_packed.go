@@ -9,7 +9,6 @@ import (
 	"hash"
 	"io"
 	"os"
-	"syscall"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -99,12 +98,4 @@ func (s stoppable) Read(b []byte) (int, error) {
 		return 0, err
 	}
 	return s.Reader.Read(b)
-}
-
-// diskFull says plainly that there is no space; other errors stay as they are.
-func diskFull(err error) error {
-	if errors.Is(err, syscall.ENOSPC) {
-		return fmt.Errorf("%w (%w)", &TroubleError{"the disk is full, nothing was stored", "free space on the disk of that folder"}, err)
-	}
-	return err
 }

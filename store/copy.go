@@ -68,6 +68,7 @@ func Copy(ctx context.Context, from, to Options, tell func(table string, rows in
 	}
 	report.From, report.To = source.Place(), e.place()
 	defer wrap(&err, "copy %s to %s", report.From, report.To)
+	defer plainly(e, &err)
 	defer func() { // a driver that was stopped has words of its own for it
 		if err != nil && ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
 			err = fmt.Errorf("%w: %w", ctx.Err(), err)

@@ -163,7 +163,7 @@ func (f *fileTarget) insert(ctx context.Context, t table, rows [][]any) error {
 	within := context.WithoutCancel(ctx) // else the driver starts a goroutine a row
 	for _, row := range rows {
 		if _, err := stmt.ExecContext(within, row...); err != nil {
-			return f.plain(err)
+			return err
 		}
 	}
 	return ctx.Err()
@@ -173,14 +173,6 @@ func (f *fileTarget) sum(ctx context.Context, t table) (rowSum, error) {
 	return sumOf(ctx, f.engine, f.tx, t)
 }
 
-// plain says in plain words what keeps the file from being written.
-func (f *fileTarget) plain(err error) error {
-	if trouble := f.engine.trouble(err); trouble != nil {
-		return fmt.Errorf("%w (%w)", trouble, err)
-	}
-	return err
-}
-
 func (f *fileTarget) store(ctx context.Context) (*Store, error) {
 	for _, text := range f.triggers {
 		if _, err := f.tx.ExecContext(ctx, text); err != nil {
@@ -188,7 +180,7 @@ func (f *fileTarget) store(ctx context.Context) (*Store, error) {
 		}
 	}
 	if err := f.tx.Commit(); err != nil {
-		return nil, f.plain(err)
+		return nil, err
 	}
 	f.tx = nil
 	if err := checkForeignKeys(ctx, f.db); err != nil {

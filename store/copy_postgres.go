@@ -108,17 +108,9 @@ SELECT conname FROM pg_constraint WHERE contype = 'f' AND conrelid = confrelid A
 
 func (p *postgresTarget) run(ctx context.Context, statement string, args ...any) error {
 	if _, err := p.tx.ExecContext(ctx, p.engine.sql(statement), args...); err != nil {
-		return p.plain(fmt.Errorf("%s: %w", firstLine(statement), err))
+		return fmt.Errorf("%s: %w", firstLine(statement), err)
 	}
 	return nil
-}
-
-// plain says in plain words what keeps the server from storing.
-func (p *postgresTarget) plain(err error) error {
-	if trouble := p.engine.trouble(err); trouble != nil {
-		return fmt.Errorf("%w (%w)", trouble, err)
-	}
-	return err
 }
 
 func (p *postgresTarget) insert(ctx context.Context, t table, rows [][]any) error {
@@ -128,7 +120,7 @@ func (p *postgresTarget) insert(ctx context.Context, t table, rows [][]any) erro
 	}
 	return p.conn.Raw(func(driver any) error {
 		_, err := driver.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{t.name}, names, pgx.CopyFromRows(rows))
-		return p.plain(err)
+		return err
 	})
 }
 
@@ -159,7 +151,7 @@ func (p *postgresTarget) store(ctx context.Context) (*Store, error) {
 		return nil, err
 	}
 	if err := p.tx.Commit(); err != nil {
-		return nil, p.plain(err)
+		return nil, err
 	}
 	if err := errors.Join(p.conn.Close(), p.analyze(ctx)); err != nil {
 		return nil, err
@@ -198,7 +190,7 @@ func (p *postgresTarget) analyze(ctx context.Context) error {
 
 func (p *postgresTarget) publish(ctx context.Context) error {
 	_, err := p.pool.ExecContext(ctx, p.engine.sql(`DELETE FROM settings WHERE name = ?`), unfinishedCopy)
-	return p.plain(err)
+	return err
 }
 
 func (p *postgresTarget) close(context.Context) error {

@@ -44,6 +44,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 		return nil, err
 	}
 	defer wrap(&err, "open the database %s", e.place())
+	defer plainly(e, &err)
 	s, err := openAny(ctx, o, e)
 	if err != nil {
 		return nil, err

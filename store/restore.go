@@ -20,6 +20,7 @@ func Restore(ctx context.Context, o Options, file string, force bool, now time.T
 		return r, err
 	}
 	defer wrap(&err, "restore %s to %s", file, e.path)
+	defer plainly(e, &err)
 	if _, err := os.Stat(file); err != nil {
 		return r, fmt.Errorf("%w: %w", err, ErrNotFound)
 	}
@@ -39,13 +40,13 @@ func Restore(ctx context.Context, o Options, file string, force bool, now time.T
 	}
 	defer func() { err = errors.Join(err, part.remove()) }()
 	if err := unpackTo(ctx, file, part.path); err != nil {
-		return r, diskFull(fmt.Errorf("read the backup: %w", err))
+		return r, fmt.Errorf("read the backup: %w", err)
 	}
 	if r, err = verifyFile(ctx, part, false); err != nil {
-		return r, e.diskTrouble(fmt.Errorf("the backup is not good: %w", err))
+		return r, fmt.Errorf("the backup is not good: %w", err)
 	}
 	if err := part.sync(); err != nil {
-		return r, e.diskTrouble(err)
+		return r, err
 	}
 	info, err := os.Stat(part.path)
 	if err != nil {
