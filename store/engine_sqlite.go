@@ -41,7 +41,7 @@ func (e sqliteEngine) open(ctx context.Context) (writer, reader *pool, err error
 	if writer, err = e.connect("immediate", 1); err != nil {
 		return nil, nil, err
 	}
-	if err := migrate(ctx, goose.DialectSQLite3, writer.DB); err != nil {
+	if err := e.migrate(ctx, writer); err != nil {
 		return nil, nil, errors.Join(err, writer.Close())
 	}
 	if reader, err = e.connect("deferred", max(4, runtime.GOMAXPROCS(0))); err != nil {
@@ -81,6 +81,15 @@ func (e sqliteEngine) folderTrouble(err error) error {
 		return fmt.Errorf("%w (%w)", &TroubleError{"the data folder " + folder + " can't be made", "see that all of its path are folders"}, err)
 	}
 	return fmt.Errorf("lock the data folder: %w", err)
+}
+
+// migrate brings the schema and what is kept of counts up to date; open holds
+// the lock.
+func (e sqliteEngine) migrate(ctx context.Context, p *pool) error {
+	if err := migrate(ctx, goose.DialectSQLite3, p.DB); err != nil {
+		return err
+	}
+	return fillKeptCounts(ctx, e, p)
 }
 
 func (e sqliteEngine) sql(query string) string     { return query }
