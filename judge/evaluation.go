@@ -126,12 +126,15 @@ type Attempt struct {
 	Parameters    json.RawMessage `json:"parameters,omitempty"` // as really sent
 	Prompt        string          `json:"prompt,omitempty"`     // the whole conversation, as sent
 	Reply         string          `json:"reply"`                // raw
-	FinishReason  string          `json:"finish_reason,omitempty"`
-	Report        json.RawMessage `json:"report,omitempty"` // parsed, when it parsed
-	Errors        []string        `json:"errors,omitempty"` // schema and hard-check errors
-	Tokens        Tokens          `json:"tokens"`
-	CostUSD       float64         `json:"cost_usd"`
-	LatencyMS     int64           `json:"latency_ms"`
+	// When retention removed the prompt or the reply; nil while it is there.
+	PromptRemovedAt *time.Time      `json:"prompt_removed_at,omitempty"`
+	ReplyRemovedAt  *time.Time      `json:"reply_removed_at,omitempty"`
+	FinishReason    string          `json:"finish_reason,omitempty"`
+	Report          json.RawMessage `json:"report,omitempty"` // parsed, when it parsed
+	Errors          []string        `json:"errors,omitempty"` // schema and hard-check errors
+	Tokens          Tokens          `json:"tokens"`
+	CostUSD         float64         `json:"cost_usd"`
+	LatencyMS       int64           `json:"latency_ms"`
 	// TransportRetries before this call brought its reply.
 	TransportRetries int       `json:"transport_retries"`
 	StartedAt        time.Time `json:"started_at"`

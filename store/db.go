@@ -41,6 +41,19 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 		return nil, err
 	}
 	defer wrap(&err, "open the database %s", e.place())
+	defer plainly(e, &err)
+	s, err := openAny(ctx, o, e)
+	if err != nil {
+		return nil, err
+	}
+	if err := refuseUnfinished(ctx, s.reader); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// openAny opens the database also when it is a copy that was not finished.
+func openAny(ctx context.Context, o Options, e engine) (_ *Store, err error) {
 	s := &Store{engine: e, clocks: clocks{fixed: o.Now}, packed: newPacks()}
 	if s.writer, s.reader, err = e.open(ctx); err != nil {
 		return nil, err
@@ -115,7 +128,7 @@ func nullTime(t *time.Time) sql.NullTime {
 	if t == nil {
 		return sql.NullTime{}
 	}
-	return sql.NullTime{Time: t.UTC(), Valid: true}
+	return sql.NullTime{Time: toStored(*t), Valid: true}
 }
 
 // optional is the way back.

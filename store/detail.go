@@ -211,7 +211,7 @@ FROM attempts WHERE evaluation_id = ? ORDER BY number`, evaluationID)
 		c.Prompt, c.Reply = plain[c.prompt], plain[c.reply]
 		calls[i] = c.Attempt
 	}
-	return calls, nil
+	return calls, s.sayRemoved(ctx, calls, func(i int) (prompt, reply string) { return rows[i].prompt, rows[i].reply })
 }
 
 // noRow says whether an error is that a query found no row.

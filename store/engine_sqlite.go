@@ -5,10 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 	"time"
 
 	"github.com/mattn/go-sqlite3"
@@ -34,8 +36,16 @@ func (e sqliteEngine) place() string { return e.path }
 
 func (e sqliteEngine) open(ctx context.Context) (writer, reader *pool, err error) {
 	if err := os.MkdirAll(filepath.Dir(e.path), 0o700); err != nil {
-		return nil, nil, err
+		return nil, nil, e.folderTrouble(err)
 	}
+	// A lock file beside the database: of two programs that start at once one
+	// migrates and the other finds it done, and neither opens a file that is
+	// just being replaced.
+	unlock, err := lockedfile.MutexAt(e.path + ".migrating").Lock()
+	if err != nil {
+		return nil, nil, e.folderTrouble(err)
+	}
+	defer unlock()
 	if writer, err = e.connect("immediate", 1); err != nil {
 		return nil, nil, err
 	}
@@ -55,7 +65,7 @@ func (e sqliteEngine) connect(lock string, conns int) (*pool, error) {
 		"_journal_mode": {"WAL"}, "_busy_timeout": {"5000"}, "_foreign_keys": {"on"},
 		"_synchronous": {"FULL"}, "_txlock": {lock}, "_cache_size": {"-16000"},
 	}
-	db, err := sql.Open("sqlite3", "file:"+(&url.URL{Path: e.path}).EscapedPath()+"?"+q.Encode())
+	db, err := sql.Open("sqlite3", e.dsn(q))
 	if err != nil {
 		return nil, err
 	}
@@ -67,14 +77,23 @@ func (e sqliteEngine) connect(lock string, conns int) (*pool, error) {
 	return &pool{DB: db, engine: e}, nil
 }
 
-// migrate holds a lock file beside the database, so that of two programs that
-// start at once one migrates and the other finds it done.
-func (e sqliteEngine) migrate(ctx context.Context, p *pool) (err error) {
-	unlock, err := lockedfile.MutexAt(e.path + ".migrating").Lock()
-	if err != nil {
-		return fmt.Errorf("lock the database for its migration: %w", err)
+// folderTrouble says in plain words what is wrong with the data folder.
+func (e sqliteEngine) folderTrouble(err error) error {
+	folder := filepath.Dir(e.path)
+	switch {
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%w (%w)", &TroubleError{"the data folder " + folder + " can't be written to", "make it and its files writable for this account"}, err)
+	case errors.Is(err, syscall.ENOSPC):
+		return fmt.Errorf("%w (%w)", &TroubleError{"the disk of the data folder " + folder + " is full", "free space on it"}, err)
+	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w (%w)", &TroubleError{"the data folder " + folder + " can't be made", "see that all of its path are folders"}, err)
 	}
-	defer unlock()
+	return fmt.Errorf("lock the data folder: %w", err)
+}
+
+// migrate brings the schema and what is kept of counts up to date; open holds
+// the lock.
+func (e sqliteEngine) migrate(ctx context.Context, p *pool) error {
 	if err := migrate(ctx, goose.DialectSQLite3, p.DB); err != nil {
 		return err
 	}

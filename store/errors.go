@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"syscall"
 )
 
 // The four ways in which a call can be refused. Everything else is a fault of
@@ -42,6 +43,22 @@ func (e *TroubleError) Error() string { return e.What + ": " + e.Do }
 func wrap(err *error, format string, args ...any) {
 	if *err != nil {
 		*err = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), *err)
+	}
+}
+
+// plainly puts plain words before an error that says what keeps the database
+// from working, and leaves others as they are. Deferred after wrap, it runs first.
+func plainly(e engine, err *error) {
+	var known *TroubleError
+	if *err == nil || errors.As(*err, &known) {
+		return
+	}
+	trouble := e.trouble(*err)
+	if trouble == nil && errors.Is(*err, syscall.ENOSPC) {
+		trouble = &TroubleError{"the disk is full, nothing was stored", "free space on it"}
+	}
+	if trouble != nil {
+		*err = fmt.Errorf("%w (%w)", trouble, *err)
 	}
 }
 

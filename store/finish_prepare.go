@@ -154,7 +154,7 @@ func (r *finishing) add(f finished) {
 		r.texts.addText(c.prompt)
 		r.texts.addText(c.reply)
 		r.attempts.add(id, f.number+i, digest(c.prompt.hash), digest(c.reply.hash), c.Tokens.Prompt, c.Tokens.Completion,
-			c.CostUSD, c.LatencyMS, c.StartedAt.UTC())
+			c.CostUSD, c.LatencyMS, toStored(c.StartedAt))
 	}
 }
 

@@ -82,6 +82,7 @@ type Attempt struct {
 	Parameters                     string // JSON, indented
 	Prompt                         string
 	Reply                          string
+	PromptRemoved, ReplyRemoved    *time.Time // when retention removed them; nil: they were not
 	FinishReason                   string
 	Errors                         []string
 	PromptTokens, CompletionTokens int

@@ -94,6 +94,7 @@ func attemptView(a judge.Attempt) views.Attempt {
 	return views.Attempt{
 		Number: a.Number, Endpoint: a.Endpoint, ModelAsked: a.ModelAsked, ModelAnswered: a.ModelAnswered,
 		Parameters: indented(a.Parameters), Prompt: a.Prompt, Reply: a.Reply, FinishReason: a.FinishReason,
+		PromptRemoved: a.PromptRemovedAt, ReplyRemoved: a.ReplyRemovedAt,
 		Errors: a.Errors, PromptTokens: a.Tokens.Prompt, CompletionTokens: a.Tokens.Completion,
 		CostUSD: a.CostUSD, LatencyMS: a.LatencyMS, At: a.StartedAt,
 	}

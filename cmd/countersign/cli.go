@@ -19,6 +19,10 @@ type cli struct {
 	Calibration calibrationCmd `cmd:"" help:"Show how far judges agree with people."`
 	Export      exportCmd      `cmd:"" help:"Write evaluations, decisions, labels, the audit log or traces."`
 	Audit       auditCmd       `cmd:"" help:"Check the audit chain."`
+	Backup      backupCmd      `cmd:"" help:"Write a verified backup of the database, while servers go on."`
+	Restore     restoreCmd     `cmd:"" help:"Make a backup the database."`
+	Copy        copyCmd        `cmd:"" help:"Move everything to another database: SQLite and PostgreSQL, both ways."`
+	Upkeep      upkeepCmd      `cmd:"" help:"Remove old raw replies, drop leftovers, put the database in order."`
 	Judges      judgesCmd      `cmd:"" help:"List, show and validate judges."`
 	User        userCmd        `cmd:"" help:"Add and list users, disable them, set passwords."`
 	Token       tokenCmd       `cmd:"" help:"Create, list and revoke API tokens."`

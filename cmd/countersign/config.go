@@ -36,11 +36,14 @@ type settings struct {
 	// What only the file can say about the endpoint: headers of every call, its
 	// limits (of all processes on one database together), how long one call may take (2 minutes when 0), and the prices of
 	// models by name, for the cost of evaluations.
-	OpenAIHeaders     map[string]string       `yaml:"openai_headers"`
-	RequestsPerMinute int                     `yaml:"requests_per_minute"`
-	TokensPerMinute   int                     `yaml:"tokens_per_minute"`
-	TimeoutSeconds    int                     `yaml:"timeout_seconds"`
-	Prices            map[string]openai.Price `yaml:"prices"`
+	OpenAIHeaders     map[string]string `yaml:"openai_headers"`
+	RequestsPerMinute int               `yaml:"requests_per_minute"`
+	TokensPerMinute   int               `yaml:"tokens_per_minute"`
+	TimeoutSeconds    int               `yaml:"timeout_seconds"`
+	// KeepRawRepliesDays is how long servers keep the raw replies of models; 0:
+	// for ever.
+	KeepRawRepliesDays int                     `yaml:"keep_raw_replies_days"`
+	Prices             map[string]openai.Price `yaml:"prices"`
 }
 
 const defaultConfig = "countersign.yaml"
@@ -65,6 +68,8 @@ func readSettings(path string) (settings, error) {
 	err = d.Decode(&set)
 	var faults *yaml.TypeError
 	switch {
+	case (err == nil || errors.Is(err, io.EOF)) && (set.KeepRawRepliesDays < 0 || set.KeepRawRepliesDays > maxDays):
+		return set, usagef("configuration %s: keep_raw_replies_days is %d: give 1 to %d, or 0 to keep them for ever", name, set.KeepRawRepliesDays, maxDays)
 	case err == nil || errors.Is(err, io.EOF): // an empty file sets nothing
 		return set, nil
 	case errors.As(err, &faults):

@@ -165,6 +165,7 @@ func (v service) work(ctx context.Context, listener net.Listener, site *web.Serv
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return worker.Run(ctx) })
+	group.Go(func() error { return keepUp(ctx, v.state, v.db) })
 	group.Go(func() error {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve: %w", err)
