@@ -19,6 +19,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"runtime/pprof"
 
 	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/judge/builtin"
@@ -45,6 +47,7 @@ type build struct {
 	harness *harness.Harness
 	make    maker
 	to      io.Writer // progress
+	profile string    // folder for CPU profiles; empty: none
 }
 
 func run(ctx context.Context, args []string, to io.Writer) (err error) {
@@ -55,6 +58,7 @@ func run(ctx context.Context, args []string, to io.Writer) (err error) {
 	evaluations := flags.Int("evaluations", 1_000_000, "how many; four to a trace")
 	seed := flags.Uint64("seed", 1, "of the texts")
 	unique := flags.Bool("unique-sources", false, "give each trace sources of its own; else five traces cite the same")
+	profile := flags.String("profile", "", "a `folder` for a CPU profile of each part of the work")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -65,7 +69,7 @@ func run(ctx context.Context, args []string, to io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	b := &build{make: maker{said: said, seed: *seed, traces: *evaluations / judgesOfTrace, unique: *unique}, to: to}
+	b := &build{make: maker{said: said, seed: *seed, traces: *evaluations / judgesOfTrace, unique: *unique}, to: to, profile: *profile}
 	if *file != "" {
 		return b.write(ctx, *file)
 	}
@@ -106,12 +110,33 @@ func (b *build) all(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context) error{b.load, b.judge} {
-		if err := part(ctx); err != nil {
+	decide := func(ctx context.Context) error { return b.decide(ctx, actors, b.make.traces*judgesOfTrace/20) }
+	for _, part := range []struct {
+		name string
+		do   func(context.Context) error
+	}{{"import", b.load}, {"judge", b.judge}, {"decide", decide}} {
+		if err := b.profiled(part.name, func() error { return part.do(ctx) }); err != nil {
 			return err
 		}
 	}
-	return b.decide(ctx, actors, b.make.traces*judgesOfTrace/20)
+	return nil
+}
+
+// profiled does one part of the work under a profile, if one is wanted.
+func (b *build) profiled(name string, do func() error) (err error) {
+	if b.profile == "" {
+		return do()
+	}
+	f, err := os.Create(filepath.Join(b.profile, name+".pprof"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return err
+	}
+	defer pprof.StopCPUProfile()
+	return do()
 }
 
 // write writes the traces for `countersign import`.
