@@ -6,6 +6,9 @@ BENCH_DATA        ?= sqlite:///tmp/countersign-bench.db
 BENCH_EVALUATIONS ?= 1000000
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
+# What does not touch the database, or starts one of its own, needs no second run.
+ONE_DATABASE := ^TestBrowser|^TestDemo$$|^TestJudge
+
 .PHONY: run build test check bench bench-data generate lint clean
 
 run: build            ## build, then start the demo
@@ -14,9 +17,10 @@ run: build            ## build, then start the demo
 build:                ## build bin/countersign
 	$(GO) build -ldflags "-X main.version=$(VERSION)" -o $(BIN) ./cmd/countersign
 
-test:                 ## install what the tests lack, then run them all
+test:                 ## install what the tests lack, then run them all, on both databases
 	.ci/setup
 	$(GO) test -race -timeout 12m ./...
+	.ci/on-postgres $(GO) test -timeout 10m -skip '$(ONE_DATABASE)' ./store/... ./web/... ./cmd/...
 
 check:                ## formatting, generated files, vet, staticcheck
 	.ci/check

@@ -88,6 +88,10 @@ type WorkList interface {
 	// FinishWork stores results. Results whose claim was lost are dropped by
 	// the list, with an error only if nothing could be stored.
 	FinishWork(ctx context.Context, done []Finished) error
+	// ExtendWork makes the claims of work last for another lease from now on,
+	// and gives back what is no longer this worker's: another one has it, or it
+	// was settled. An error says that nothing is known of any claim.
+	ExtendWork(ctx context.Context, work []Work, lease time.Duration) (lost []Work, err error)
 	// ReleaseWork gives unfinished work back to the queue at once.
 	ReleaseWork(ctx context.Context, work []Work) error
 }

@@ -168,8 +168,8 @@ func firstFree(ctx context.Context, q querier, a Actor, projectID string, f Clai
 	var w strings.Builder
 	w.WriteString(`
 SELECT r.id FROM reviews r WHERE r.project_id = ? AND ` + waiting + `
-  AND (r.state <> 'claimed' OR r.lease_expires_at <= ?)`)
-	args := []any{projectID, now}
+  AND (r.state <> 'claimed' OR ` + leaseLapsed + `)`)
+	args := []any{projectID, now, now.Add(longestLease)}
 	if f.Judge != "" {
 		w.WriteString(` AND r.judge = ?`)
 		args = append(args, f.Judge)
@@ -253,7 +253,7 @@ func (t *tx) roomForClaim(ctx context.Context, a Actor) error {
 	}
 	var n int
 	if err := t.QueryRowContext(ctx, `
-SELECT count(*) FROM reviews r WHERE r.holder_id = ? AND r.lease_expires_at > ?`, a.UserID, t.now).Scan(&n); err != nil {
+SELECT count(*) FROM reviews r WHERE r.holder_id = ? AND NOT `+leaseLapsed, a.UserID, t.now, t.now.Add(longestLease)).Scan(&n); err != nil {
 		return err
 	}
 	if n >= MaxLiveClaims {
@@ -267,9 +267,9 @@ SELECT count(*) FROM reviews r WHERE r.holder_id = ? AND r.lease_expires_at > ?`
 func (t *tx) claim(ctx context.Context, a Actor, r reviewState) error {
 	until := t.now.Add(time.Duration(r.policy.LeaseMinutes) * time.Minute)
 	n, err := t.changed(ctx, `
-UPDATE reviews SET state = 'claimed', holder_id = ?, claimed_at = ?, lease_expires_at = ?
-WHERE id = ? AND (state IN ('open', 'adjudication') OR state = 'claimed' AND lease_expires_at <= ?)`,
-		a.UserID, t.now, until, r.id, t.now)
+UPDATE reviews AS r SET state = 'claimed', holder_id = ?, claimed_at = ?, lease_expires_at = ?
+WHERE r.id = ? AND (r.state IN ('open', 'adjudication') OR r.state = 'claimed' AND `+leaseLapsed+`)`,
+		a.UserID, t.now, until, r.id, t.now, t.now.Add(longestLease))
 	if err != nil {
 		return err
 	}

@@ -69,6 +69,18 @@ var entropy = &ulid.LockedMonotonicReader{MonotonicReader: ulid.Monotonic(rand.R
 // newID makes an id that sorts by the time it was made (a ULID).
 func newID(at time.Time) string { return ulid.MustNew(ulid.Timestamp(at), entropy).String() }
 
+// firstIDOf is not above any id made at that time or later.
+func firstIDOf(t time.Time) string {
+	var first ulid.ULID
+	if t.Before(time.UnixMilli(0)) {
+		return first.String()
+	}
+	if err := first.SetTime(min(ulid.Timestamp(t), ulid.MaxTime())); err != nil {
+		return "" // a time beyond the year 10889 was cut to it
+	}
+	return first.String()
+}
+
 // isID says whether a text can be an id of this store, of today's form or of
 // the one before (a UUID).
 func isID(text string) bool {

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/countersign/countersign/judge/calibration"
 )
 
 // Options of a store.
@@ -30,9 +28,8 @@ type Store struct {
 	writer, reader *pool
 	clocks         clocks
 	packed         *packs
+	oldIDs         bool // there are evaluations whose ids are UUIDs, of an older program
 	strangers      strangers
-	keptRuns       kept[[]RunRow]
-	keptCounts     kept[[]calibration.Counts]
 }
 
 // Open opens or makes the database and brings its schema up to date, under a

@@ -88,6 +88,7 @@ UPDATE evaluations SET status = ?, result_verdict = ?, result_label = ?, result_
 	if n != 1 {
 		return fmt.Errorf("evaluation %s is not %s any more: %w", r.evaluationID, from, ErrConflict)
 	}
+	t.recount(r.traceID)
 	t.tally(r.projectID, tallyStatus, string(from), -1)
 	t.tally(r.projectID, tallyStatus, string(to), 1)
 	return nil
@@ -115,13 +116,14 @@ func (t *tx) insertLabel(ctx context.Context, f facts, d Decision, abstained boo
 	if err != nil {
 		return err
 	}
-	r := f.review
+	r, id := f.review, t.newID()
+	t.recountLabel(r.traceID, id)
 	_, err = t.exec(ctx, `
 INSERT INTO labels (id, project_id, trace_id, judge, source, content_hash, reviewer, decision_id, evaluation_id, prompt_version,
     first_verdict, first_label, verdict, label, abstained, findings, comment, adjudicated, verdict_visible, stratum,
     inclusion_probability, cluster, labelled_at)
 VALUES (?, ?, ?, ?, 'decision', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		t.newID(), r.projectID, r.traceID, r.judge, d.ID, d.UserID, d.ID, r.evaluationID, f.promptVersion,
+		id, r.projectID, r.traceID, r.judge, d.ID, d.UserID, d.ID, r.evaluationID, f.promptVersion,
 		string(d.FirstVerdict), d.FirstLabel, string(d.Verdict), d.Label, abstained, string(findings), d.Comment, r.adjudicating,
 		d.VerdictVisible, r.stratum, r.probability, f.cluster, d.At)
 	return err

@@ -207,7 +207,7 @@ FROM attempts WHERE evaluation_id = ? ORDER BY number`, evaluationID)
 	for i, c := range rows {
 		d := byNumber[c.Number]
 		c.Engine, c.Endpoint, c.ModelAsked, c.ModelAnswered = d.Engine, d.Endpoint, d.ModelAsked, d.ModelAnswered
-		c.Parameters, c.FinishReason, c.Report, c.Errors, c.TransportRetries = d.Parameters, d.FinishReason, d.Report, list(d.Errors), d.TransportRetries
+		c.Parameters, c.FinishReason, c.Report, c.Errors, c.TransportRetries = raw(d.Parameters), d.FinishReason, raw(d.Report), list(d.Errors), d.TransportRetries
 		c.Prompt, c.Reply = plain[c.prompt], plain[c.reply]
 		calls[i] = c.Attempt
 	}

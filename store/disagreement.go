@@ -58,6 +58,7 @@ UPDATE evaluations SET status = 'in_review', lead_reason = ?, result_verdict = '
 WHERE id = ?`, r.Code, s.evaluationID); err != nil {
 		return err
 	}
+	t.recount(s.traceID)
 	t.tally(s.projectID, tallyStatus, string(judge.Accepted), -1)
 	t.tally(s.projectID, tallyStatus, string(judge.InReview), 1)
 	return t.enqueue(ctx, s, r.Code, draw, true)

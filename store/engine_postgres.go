@@ -119,7 +119,10 @@ func (e postgresEngine) migrate(ctx context.Context, p *pool) (err error) {
 	if err := migrate(ctx, goose.DialectPostgres, p.DB); err != nil {
 		return err
 	}
-	return e.collate(ctx, p)
+	if err := e.collate(ctx, p); err != nil {
+		return err
+	}
+	return fillKeptCounts(ctx, e, p)
 }
 
 // collate makes every text column sort by its bytes, as SQLite does and as

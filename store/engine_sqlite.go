@@ -31,7 +31,7 @@ func (e sqliteEngine) open(ctx context.Context) (writer, reader *pool, err error
 	if writer, err = e.connect("immediate", 1); err != nil {
 		return nil, nil, err
 	}
-	if err := e.migrate(ctx, writer.DB); err != nil {
+	if err := e.migrate(ctx, writer); err != nil {
 		return nil, nil, errors.Join(err, writer.Close())
 	}
 	if reader, err = e.connect("deferred", max(4, runtime.GOMAXPROCS(0))); err != nil {
@@ -61,13 +61,16 @@ func (e sqliteEngine) connect(lock string, conns int) (*pool, error) {
 
 // migrate holds a lock file beside the database, so that of two programs that
 // start at once one migrates and the other finds it done.
-func (e sqliteEngine) migrate(ctx context.Context, db *sql.DB) (err error) {
+func (e sqliteEngine) migrate(ctx context.Context, p *pool) (err error) {
 	unlock, err := lockedfile.MutexAt(e.path + ".migrating").Lock()
 	if err != nil {
 		return fmt.Errorf("lock the database for its migration: %w", err)
 	}
 	defer unlock()
-	return migrate(ctx, goose.DialectSQLite3, db)
+	if err := migrate(ctx, goose.DialectSQLite3, p.DB); err != nil {
+		return err
+	}
+	return fillKeptCounts(ctx, e, p)
 }
 
 func (e sqliteEngine) sql(query string) string     { return query }

@@ -60,6 +60,7 @@ SELECT EXISTS (SELECT 1 FROM evaluation_reasons WHERE evaluation_id = ? AND code
 		if err := t.forgetResult(ctx, id); err != nil {
 			return err
 		}
+		t.recount(e.traceID)
 		t.tally(e.projectID, tallyStatus, string(judge.InReview), -1)
 		t.tally(e.projectID, tallyStatus, string(judge.Queued), 1)
 		t.audit(event{project: e.project, actor: a, action: "evaluation.retried", subject: "evaluation:" + id})

@@ -16,11 +16,14 @@ type EvaluationFilter struct {
 	Judge   string
 	TraceID string // the file's id; every revision of it
 	Status  judge.Status
-	Verdict judge.Verdict // never matches what is sealed for the actor
-	Reason  string        // a telling reason never matches what is sealed
-	Since   time.Time     // created then or later
-	After   string        // the next of the page before
-	Limit   int           // 1..500, default 50
+	// Verdict never matches what is sealed for the actor. To somebody who may
+	// decide it gives nothing that still waits in a blind review, not even what
+	// they have answered themselves.
+	Verdict judge.Verdict
+	Reason  string    // one that tells the verdict is matched like a verdict
+	Since   time.Time // created then or later
+	After   string    // the next of the page before
+	Limit   int       // 1..500, default 50
 }
 
 func (f EvaluationFilter) project() string {
@@ -56,43 +59,56 @@ const smallRun = 2000
 // where turns the filter into conditions on evaluations e. ErrNotFound when
 // the project, run or trace does not exist.
 func (s *Store) where(ctx context.Context, a Actor, p Project, f EvaluationFilter) (c conditions, err error) {
+	if f.Reason != "" && !slices.Contains(judge.ReasonCodes(), f.Reason) {
+		return c, invalid("reason", "%q is not a reason", f.Reason)
+	}
 	few, err := s.whereRun(ctx, &c, p, f.Run)
 	if err != nil {
 		return c, err
 	}
-	if few || f.TraceID != "" {
-		// Few traces: an expression keeps the database from walking every
-		// evaluation of the project in search of theirs.
-		c.and(`e.project_id || '' = ?`, p.ID)
-	} else {
-		c.and(`e.project_id = ?`, p.ID)
+	rare, err := s.rareReason(ctx, f.Reason)
+	if err != nil {
+		return c, err
 	}
+	// What the list is walked by: an expression keeps the database, which knows
+	// nothing of how often a value occurs, from walking by the others.
+	const walked, passed = ``, ` || ''`
+	project, other := walked, walked
+	switch {
+	case few || rare || f.TraceID != "": // found from these few
+		project, other = passed, passed
+	case f.Verdict != "" && a.MayDecide() || f.Reason != "":
+		other = passed
+	}
+	c.and(`e.project_id`+project+` = ?`, p.ID)
 	if f.TraceID != "" {
 		c.and(`e.trace_id IN (SELECT id FROM traces WHERE project_id = ? AND external_id = ?)`, p.ID, f.TraceID)
 	}
 	if f.Judge != "" {
-		c.and(`e.judge = ?`, f.Judge)
+		c.and(`e.judge`+other+` = ?`, f.Judge)
 	}
 	if f.Status != "" {
-		c.and(`e.status = ?`, string(f.Status))
+		c.and(`e.status`+other+` = ?`, string(f.Status))
 	}
-	sealed := sealedFor(a, "e.id")
 	if f.Verdict != "" {
-		c.and(`e.verdict = ?`, string(f.Verdict))
-		c.and(`NOT `+sealed.sql, sealed.args...)
+		c.and(`e.verdict = ? AND e.verdict <> ''`, string(f.Verdict))
 	}
 	if f.Reason != "" {
-		if !slices.Contains(judge.ReasonCodes(), f.Reason) {
-			return c, invalid("reason", "%q is not a reason", f.Reason)
-		}
 		c.and(`e.lead_reason <> ''`) // spares most rows the look-up
-		c.and(`EXISTS (SELECT 1 FROM evaluation_reasons x WHERE x.evaluation_id = e.id AND x.code = ?)`, f.Reason)
-		if judge.Telling(f.Reason) {
-			c.and(`NOT `+sealed.sql, sealed.args...)
+		if rare {
+			c.and(`e.id IN (SELECT x.evaluation_id FROM evaluation_reasons x WHERE x.code = ?)`, f.Reason)
+		} else {
+			c.and(`EXISTS (SELECT 1 FROM evaluation_reasons x WHERE x.evaluation_id = e.id AND x.code = ?)`, f.Reason)
 		}
+	}
+	if a.MayDecide() && (f.Verdict != "" || f.Reason != "" && judge.Telling(f.Reason)) {
+		c.and(`NOT e.sealed`)
 	}
 	if !f.Since.IsZero() {
 		c.and(`e.created_at >= ?`, f.Since.UTC())
+		if !s.oldIDs { // ids sort by time: the list ends here, not at the first of all
+			c.and(`e.id >= ?`, firstIDOf(f.Since))
+		}
 	}
 	if f.After != "" {
 		id, err := parseCursor(f.After)
@@ -102,6 +118,21 @@ func (s *Store) where(ctx context.Context, a Actor, p Project, f EvaluationFilte
 		c.and(`e.id < ?`, id)
 	}
 	return c, nil
+}
+
+// rareAtMost is how many evaluations may have a reason for them to be found from
+// the reason. A more frequent one comes up soon enough among what has any.
+const rareAtMost = 2000
+
+// rareReason says whether few evaluations, or none, have a reason.
+func (s *Store) rareReason(ctx context.Context, code string) (rare bool, err error) {
+	if code == "" {
+		return false, nil
+	}
+	var n int
+	err = s.reader.QueryRowContext(ctx, `
+SELECT count(*) FROM (SELECT 1 FROM evaluation_reasons x WHERE x.code = ? LIMIT ?) AS found`, code, rareAtMost+1).Scan(&n)
+	return n <= rareAtMost, err
 }
 
 // whereRun adds the run, if one is asked for. few says that it has few traces,

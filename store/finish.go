@@ -52,6 +52,7 @@ func (t *tx) finish(ctx context.Context, f finished, known *known, rows *finishi
 			return err
 		}
 	}
+	t.recount(s.traceID)
 	t.tally(s.projectID, tallyStatus, string(judge.Judging), -1)
 	t.tally(s.projectID, tallyStatus, string(f.Evaluation.Status), 1)
 	// What the judge said is not in the event: people read the log who are

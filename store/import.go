@@ -88,6 +88,7 @@ type importer struct {
 	current  map[string]current  // the newest revisions, by the file's id
 	planned  map[planKey]bool    // evaluations there are
 	known    map[labelKey]bool   // imported labels there are
+	inRun    map[memberKey]bool  // which traces are in which run
 	labelled map[string][]string // traces with new labels, by judge
 	settled  []tracedJudge       // new adjudicated labels
 
@@ -102,9 +103,11 @@ type current struct {
 	revision int
 }
 
-// planKey is an evaluation of a trace; labelKey a label that came with it.
+// planKey is an evaluation of a trace; labelKey a label that came with it;
+// memberKey a trace in a run.
 type (
-	planKey struct {
+	memberKey struct{ runID, traceID string }
+	planKey   struct {
 		traceID  string
 		identity int64
 	}
@@ -114,7 +117,7 @@ type (
 func newImporter(t *tx, a Actor, p Project) *importer {
 	return &importer{
 		t: t, actor: a, project: p,
-		runs: map[string]string{}, current: map[string]current{}, planned: map[planKey]bool{}, known: map[labelKey]bool{},
+		runs: map[string]string{}, current: map[string]current{}, planned: map[planKey]bool{}, known: map[labelKey]bool{}, inRun: map[memberKey]bool{},
 		labelled: map[string][]string{},
 		texts:    newTexts(),
 		traces: newBulk("traces", "", "id", "project_id", "external_id", "revision", "current", "content_hash", "candidate_hash",
@@ -167,8 +170,16 @@ WHERE tr.project_id = ? AND tr.external_id IN (`+placeholders(len(batch))+`) AND
 		}
 		labels, err := collect(ctx, m.t, func(r *sql.Rows, k *labelKey) error { return r.Scan(&k.traceID, &k.judge, &k.reviewer, &k.hash) },
 			`SELECT l.trace_id, l.judge, l.reviewer, l.content_hash FROM labels l WHERE l.source = 'imported' AND l.trace_id IN (`+in+`)`, anys(batch)...)
+		if err != nil {
+			return err
+		}
 		for _, k := range labels {
 			m.known[k] = true
+		}
+		members, err := collect(ctx, m.t, func(r *sql.Rows, k *memberKey) error { return r.Scan(&k.runID, &k.traceID) },
+			`SELECT rt.run_id, rt.trace_id FROM run_traces rt WHERE rt.trace_id IN (`+in+`)`, anys(batch)...)
+		for _, k := range members {
+			m.inRun[k] = true
 		}
 		return err
 	})
@@ -247,6 +258,7 @@ func (m *importer) revision(ctx context.Context, in incoming) (id string, one Im
 	}
 	one.Revision++
 	id = m.t.newID()
+	m.t.holdNew(id)
 	m.current[in.trace.ID] = current{id, in.hashes.Trace, one.Revision}
 	for _, x := range in.texts {
 		m.texts.addText(x)
@@ -271,7 +283,11 @@ func (m *importer) addToRun(ctx context.Context, traceID, name string) error {
 		}
 		m.runs[name] = id
 	}
-	m.members.add(id, traceID)
+	if key := (memberKey{id, traceID}); !m.inRun[key] {
+		m.inRun[key] = true
+		m.members.add(id, traceID)
+		m.t.recountRun(id, traceID)
+	}
 	return nil
 }
 
@@ -292,6 +308,7 @@ func (m *importer) plan(traceID string, p incomingPlan) (id string) {
 	m.evaluations.add(id, m.project.ID, traceID, p.Judge, p.PromptVersion, p.Engine, p.Model, p.identity, digest(p.judgment.hash),
 		string(status), p.RefusedField, p.Message, m.t.now)
 	m.t.tally(m.project.ID, tallyStatus, string(status), 1)
+	m.t.recountNew(m.project.ID, traceID, id, p.Judge, status)
 	return id
 }
 
@@ -306,10 +323,11 @@ func (m *importer) label(traceID, cluster string, l incomingLabel) (added bool) 
 	if at.IsZero() {
 		at = m.t.now
 	}
-	visible := l.Blind != nil && !*l.Blind
-	m.labels.add(m.t.newID(), m.project.ID, traceID, l.Judge, "imported", l.hash, l.Reviewer, "",
+	visible, id := l.Blind != nil && !*l.Blind, m.t.newID()
+	m.labels.add(id, m.project.ID, traceID, l.Judge, "imported", l.hash, l.Reviewer, "",
 		string(l.Verdict), l.Label, string(l.Verdict), l.Label, l.abstained, l.findings, l.Comment, l.Adjudicated, visible,
 		l.Stratum, l.InclusionProbability, cluster, at)
+	m.t.recountLabel(traceID, id)
 	m.labelled[l.Judge] = append(m.labelled[l.Judge], traceID)
 	if l.Adjudicated {
 		m.settled = append(m.settled, tracedJudge{traceID, l.Judge})
@@ -320,12 +338,12 @@ func (m *importer) label(traceID, cluster string, l incomingLabel) (added bool) 
 // settle brings in step what rests on labels: the consensus, and evaluations
 // that an adjudicated label decides.
 func (m *importer) settle(ctx context.Context) error {
-	// In the order of names: two imports must not wait for each other crosswise.
+	// All at once, in order: two imports must not wait for each other crosswise.
+	if err := m.t.lockRecounted(ctx); err != nil {
+		return err
+	}
 	for _, name := range slices.Sorted(maps.Keys(m.labelled)) {
 		traces := m.labelled[name]
-		if err := m.t.lockTraces(ctx, traces); err != nil {
-			return err
-		}
 		if err := recomputeConsensus(ctx, m.t, m.project.ID, name, traces); err != nil {
 			return err
 		}

@@ -90,7 +90,18 @@ func (q *queueRow) settle(a Actor, now time.Time, lease sql.NullTime) {
 	}
 }
 
-func lapsed(lease *time.Time, now time.Time) bool { return lease == nil || !lease.After(now) }
+// longestLease is more than a claim can last by any policy. One that ends later
+// was made while the clock was wrong; it must not last until then.
+const longestLease = 24*time.Hour + time.Minute
+
+// lapsed says that a claim does not hold its item any more.
+func lapsed(lease *time.Time, now time.Time) bool {
+	return lease == nil || !lease.After(now) || lease.After(now.Add(longestLease))
+}
+
+// leaseLapsed is lapsed in SQL, of a claimed review r. Its parameters are now
+// and now plus longestLease.
+const leaseLapsed = `(r.lease_expires_at <= ? OR r.lease_expires_at > ?)`
 
 // ListQueue gives a page of the queue in its order (the most urgent reason and
 // stakes, then the due time, then age) and the cursor of the next page, empty
@@ -149,7 +160,7 @@ FROM reviews r LEFT JOIN users h ON h.id = r.holder_id WHERE r.project_id = ?`)
 	case "", QueueWaiting:
 		and(waiting)
 	case QueueFree:
-		and(waiting+` AND (r.state <> 'claimed' OR r.lease_expires_at <= ?)`, now)
+		and(waiting+` AND (r.state <> 'claimed' OR `+leaseLapsed+`)`, now, now.Add(longestLease))
 	case QueueMine:
 		and(`r.holder_id = ? AND r.state = 'claimed'`, a.UserID)
 	case QueueAdjudication:

@@ -28,11 +28,12 @@ func (s *Store) RunJudges(ctx context.Context, a Actor, project, name string) (_
 	return collect(ctx, s.reader, func(rows *sql.Rows, r *RunJudgeRow) error {
 		return rows.Scan(&r.Judge, &r.Pass, &r.Borderline, &r.Fail, &r.Waiting, &r.Refused, &r.Failed)
 	}, `
-SELECT e.judge, count(*) FILTER (WHERE e.result_verdict = 'pass'), count(*) FILTER (WHERE e.result_verdict = 'borderline'),
-    count(*) FILTER (WHERE e.result_verdict = 'fail'), count(*) FILTER (WHERE e.status = 'in_review'),
-    count(*) FILTER (WHERE e.status = 'refused'), count(*) FILTER (WHERE e.status = 'in_review' AND e.lead_reason = 'judge_failed')
-FROM runs r JOIN run_traces rt ON rt.run_id = r.id JOIN evaluations e ON e.trace_id = rt.trace_id
-WHERE r.project_id = ? AND r.name = ? GROUP BY e.judge ORDER BY e.judge`, p.ID, name)
+SELECT c.judge, COALESCE(sum(c.n) FILTER (WHERE c.standing = 'result:pass'), 0),
+    COALESCE(sum(c.n) FILTER (WHERE c.standing = 'result:borderline'), 0), COALESCE(sum(c.n) FILTER (WHERE c.standing = 'result:fail'), 0),
+    COALESCE(sum(c.n) FILTER (WHERE c.standing IN ('in_review', 'failed')), 0),
+    COALESCE(sum(c.n) FILTER (WHERE c.standing = 'refused'), 0), COALESCE(sum(c.n) FILTER (WHERE c.standing = 'failed'), 0)
+FROM runs r JOIN run_counts c ON c.run_id = r.id
+WHERE r.project_id = ? AND r.name = ? AND c.judge <> '' GROUP BY c.judge HAVING sum(c.n) > 0 ORDER BY c.judge`, p.ID, name)
 }
 
 // RunNames lists the names of the newest runs, for filters.

@@ -45,6 +45,7 @@ UPDATE evaluations SET status = 'final', result_verdict = ?, result_label = ?, r
 			string(result.Verdict), result.Label, result.Source, w.id); err != nil {
 			return err
 		}
+		t.recount(on.traceID)
 		t.tally(p.ID, tallyStatus, w.status, -1)
 		t.tally(p.ID, tallyStatus, string(judge.Final), 1)
 		if _, err := t.closeReview(ctx, p.ID, w.id); err != nil {

@@ -21,7 +21,8 @@ type tx struct {
 	now    time.Time // the database's
 	events []event
 	counts map[tallyKey]int
-	stmts  map[string]*sql.Stmt
+	recounts
+	stmts map[string]*sql.Stmt
 }
 
 // maxTries bounds how often a transaction is run that lost against others.
@@ -46,7 +47,7 @@ func (s *Store) writeOnce(ctx context.Context, fn func(*tx) error) error {
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	t := &tx{Tx: sqlTx, engine: s.engine, packed: s.packed, counts: map[tallyKey]int{}, stmts: map[string]*sql.Stmt{}}
+	t := &tx{Tx: sqlTx, engine: s.engine, packed: s.packed, counts: map[tallyKey]int{}, recounts: newRecounts(), stmts: map[string]*sql.Stmt{}}
 	if err := s.fill(ctx, t, fn); err != nil {
 		return errors.Join(err, ignoreDone(t.Rollback()))
 	}
@@ -62,6 +63,9 @@ func (s *Store) fill(ctx context.Context, t *tx, fn func(*tx) error) (err error)
 		return err
 	}
 	if err := fn(t); err != nil {
+		return err
+	}
+	if err := t.writeRecounts(ctx); err != nil {
 		return err
 	}
 	if err := t.writeTallies(ctx); err != nil {

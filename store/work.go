@@ -15,8 +15,10 @@ import (
 var _ judge.WorkList = (*Store)(nil)
 
 // workable is the condition of what a worker may take: what is queued, and
-// what another worker took and did not bring back in time.
-const workable = `(e.status = 'queued' OR (e.status = 'judging' AND e.lease_expires_at < ?))`
+// what another worker took and did not bring back in time. Its parameters are
+// now and the end of the longest lease from now: one that ends later was given
+// while the clock was wrong.
+const workable = `(e.status = 'queued' OR (e.status = 'judging' AND (e.lease_expires_at < ? OR e.lease_expires_at > ?)))`
 
 // ClaimWork gives the oldest queued evaluations, and those whose lease ran out,
 // to a worker until the lease ends. Fewer than n, or none, is no error.
@@ -27,8 +29,9 @@ func (s *Store) ClaimWork(ctx context.Context, worker string, n int, lease time.
 	}
 	// Idle workers ask again and again: they must not queue for the writer.
 	var any bool
+	now := s.clock()
 	err = s.reader.QueryRowContext(ctx, `
-SELECT EXISTS (SELECT 1 FROM evaluations e WHERE e.status IN ('queued', 'judging') AND `+workable+`)`, s.clock()).Scan(&any)
+SELECT EXISTS (SELECT 1 FROM evaluations e WHERE e.status IN ('queued', 'judging') AND `+workable+`)`, now, now.Add(lease+time.Minute)).Scan(&any)
 	if err != nil || !any {
 		return nil, err
 	}
@@ -39,7 +42,7 @@ SELECT EXISTS (SELECT 1 FROM evaluations e WHERE e.status IN ('queued', 'judging
 SELECT e.id, e.fence, e.status, e.project_id, p.name, e.judge, e.prompt_version, e.engine, e.model, e.judgment_body, tr.body_hash
 FROM evaluations e JOIN projects p ON p.id = e.project_id JOIN traces tr ON tr.id = e.trace_id
 WHERE e.status IN ('queued', 'judging') AND `+workable+`
-ORDER BY e.id LIMIT ?`+t.engine.forUpdateFree("e"), t.now, n)
+ORDER BY e.id LIMIT ?`+t.engine.forUpdateFree("e"), t.now, t.now.Add(lease+time.Minute), n)
 		if err != nil {
 			return err
 		}

@@ -21,25 +21,18 @@ func (s *Store) TakeOver(ctx context.Context, holder string) (n int, err error) 
 	defer wrap(&err, "take over the work of %s", holder)
 	err = s.write(ctx, func(t *tx) error {
 		n = 0
-		byProject, err := collect(ctx, t, func(r *sql.Rows, p *struct {
-			id string
-			n  int
-		}) error {
-			return r.Scan(&p.id, &p.n)
-		}, `SELECT project_id, count(*) FROM evaluations WHERE status = 'judging' AND lease_holder = ? GROUP BY project_id`, holder)
+		// What the statement itself moved: another server may take over the same.
+		projects, err := collect(ctx, t, scanID, `
+UPDATE evaluations SET status = 'queued', fence = fence + 1, lease_holder = '', lease_expires_at = NULL
+WHERE status = 'judging' AND lease_holder = ? RETURNING project_id`, holder)
 		if err != nil {
 			return err
 		}
-		if _, err := t.exec(ctx, `
-UPDATE evaluations SET status = 'queued', fence = fence + 1, lease_holder = '', lease_expires_at = NULL
-WHERE status = 'judging' AND lease_holder = ?`, holder); err != nil {
-			return err
+		for _, id := range projects {
+			t.tally(id, tallyStatus, string(judge.Judging), -1)
+			t.tally(id, tallyStatus, string(judge.Queued), 1)
 		}
-		for _, p := range byProject {
-			n += p.n
-			t.tally(p.id, tallyStatus, string(judge.Judging), -p.n)
-			t.tally(p.id, tallyStatus, string(judge.Queued), p.n)
-		}
+		n = len(projects)
 		return nil
 	})
 	return n, err

@@ -10,8 +10,18 @@ type ErrorPage struct {
 	Do       string // what to do next; optional
 	LinkHref string // where to go on; optional
 	LinkText string
-	ID       string // to find it in the log; optional
+	ID       string     // to find it in the log; optional
+	Again    *FormAgain // a form that could not be stored; nil: none
 }
+
+// FormAgain is a form that is sent again as it was.
+type FormAgain struct {
+	Path   string // it posts to
+	Fields []FieldAgain
+}
+
+// FieldAgain is one value of a form.
+type FieldAgain struct{ Name, Value string }
 
 // PreferencesPage has a person's own settings. Its form posts theme
 // (light, dark or empty), density (compact or empty), shortcuts (on) and

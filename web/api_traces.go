@@ -50,7 +50,7 @@ func (s *Server) apiPostTraces(c echo.Context) error {
 	ctx, actor := c.Request().Context(), user(c).Actor()
 	body, err := io.ReadAll(c.Request().Body)
 	if err != nil {
-		return err
+		return unreadable(err)
 	}
 	key, request := c.Request().Header.Get("Idempotency-Key"), ""
 	if key != "" {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -18,7 +19,9 @@ func (s *Server) bearer(next echo.HandlerFunc) echo.HandlerFunc {
 		if !strings.EqualFold(scheme, "Bearer") || secret == "" {
 			return unauthorised(c, "Send your token as: Authorization: Bearer TOKEN. `countersign token create` makes one.")
 		}
-		u, err := s.cfg.Store.TokenUser(c.Request().Context(), strings.TrimSpace(secret))
+		u, err := whoAsks(c, func(ctx context.Context) (store.User, error) {
+			return s.cfg.Store.TokenUser(ctx, strings.TrimSpace(secret))
+		})
 		if errors.Is(err, store.ErrForbidden) || errors.Is(err, store.ErrNotFound) {
 			return unauthorised(c, "This token is unknown or was revoked, or its owner's account is disabled.")
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/store"
+	"github.com/countersign/countersign/store/storetest"
 )
 
 // benchEvaluations is the size of the database behind the page benchmarks;
@@ -90,7 +91,7 @@ func (keptTB) TempDir() string {
 }
 
 func TestMain(m *testing.M) {
-	code := m.Run()
+	code := storetest.Main(m)
 	if bench.dir != "" {
 		if err := os.RemoveAll(bench.dir); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -28,10 +28,12 @@ func decodeJSON(c echo.Context, into any) error {
 		return &store.FieldError{Field: kind.Field, Message: fmt.Sprintf("is a %s; it must be a %s", kind.Value, kind.Type)}
 	case errors.As(err, &syntax):
 		return &store.FieldError{Field: "body", Message: fmt.Sprintf("is not JSON: %v at byte %d", err, syntax.Offset)}
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return &store.FieldError{Field: "body", Message: "ends before its JSON does"}
 	case err != nil && strings.HasPrefix(err.Error(), "json: unknown field "):
 		return &store.FieldError{Field: strings.Trim(strings.TrimPrefix(err.Error(), "json: unknown field "), `"`), Message: "is not a field of this request"}
 	case err != nil:
-		return fmt.Errorf("read the body: %w", err)
+		return unreadable(fmt.Errorf("read the body: %w", err))
 	}
 	if d.More() {
 		return &store.FieldError{Field: "body", Message: "holds more than one JSON value"}

@@ -45,8 +45,12 @@ var faults = []struct {
 		"A value is missing or not of its form. Nothing was recorded.", "Correct it and send it again."},
 }
 
-// faultOf finds status and words for an error.
+// faultOf finds status and words for an error, which went through plainly.
 func faultOf(err error) pageFault {
+	var away *store.TroubleError
+	if errors.As(err, &away) {
+		return awayFault(away, err)
+	}
 	var own *pageFault
 	if errors.As(err, &own) {
 		return *own
@@ -87,17 +91,24 @@ func (s *Server) answerError(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
+	err = s.plainly(err)
 	f := faultOf(err)
 	id := c.Response().Header().Get(echo.HeaderXRequestID)
-	if f.status >= 500 {
+	switch {
+	case isAway(err): // many requests meet one outage, which is no fault of theirs or ours
+		c.Response().Header().Set(echo.HeaderRetryAfter, retryAfter)
+		s.cfg.Logger.Warn("database away", "id", id, "method", c.Request().Method, "path", c.Path(), "error", err.Error())
+	case f.status >= 500:
 		s.cfg.Logger.Error("request failed", "id", id, "method", c.Request().Method, "path", c.Path(), "error", err.Error())
 	}
 	var answer error
 	switch {
 	case c.Request().Method == http.MethodHead:
 		answer = c.NoContent(f.status)
-	case isAPI(c):
+	case isAPI(c), isAway(err) && isScript(c):
 		answer = writeProblem(c, problemOf(f, err, id))
+	case isAway(err):
+		answer = s.awayPage(c, f, id)
 	default:
 		answer = s.errorPage(c, f, id)
 	}

@@ -3,7 +3,6 @@ package web_test
 import (
 	"bufio"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -200,8 +198,8 @@ func eventually(t testing.TB, what string, is func() bool) {
 
 // openTwice gives two stores over one database, as two processes have.
 func openTwice(t testing.TB, c *clock) (a, b *store.Store) {
-	path := filepath.Join(t.TempDir(), "shared.db")
-	return openStore(t, path, c), openStore(t, path, c)
+	address := storetest.Address(t)
+	return openStore(t, address, c), openStore(t, address, c)
 }
 
 // twoSites are two servers over one database.
@@ -482,15 +480,15 @@ func TestShutdownEndsStreams(t *testing.T) {
 // stream stays open, and the counts come when it is back.
 func TestEventsTrouble(t *testing.T) {
 	c := newClock()
-	path := filepath.Join(t.TempDir(), "away.db")
-	s := siteOver(t, openStore(t, path, c), c)
+	address := storetest.Address(t)
+	s := siteOver(t, openStore(t, address, c), c)
 	s.web.Beat(20*time.Millisecond, time.Hour)
 	s.user("ada@example.org", store.Reviewer)
 	s.load(citationTrace("t1"))
 	v := s.signIn("ada@example.org")
 	l := v.listen("")
 	l.wantOpen(1)
-	behind := openBehind(t, path)
+	behind := openBehind(t, address)
 	behind(`ALTER TABLE audit_head RENAME TO audit_head_away`)
 	trouble := func(m struct{ Message string }) bool { return strings.Contains(m.Message, "database") }
 	wants(l, "trouble", trouble)
@@ -579,14 +577,10 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// openBehind runs statements on the file behind the store's back.
-func openBehind(t testing.TB, path string) (exec func(statement string)) {
+// openBehind runs statements on the database behind the store's back.
+func openBehind(t testing.TB, address string) (exec func(statement string)) {
 	t.Helper()
-	db, err := sql.Open("sqlite3", "file:"+path+"?_busy_timeout=5000")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
+	db := storetest.Raw(t, address)
 	return func(statement string) {
 		t.Helper()
 		if _, err := db.Exec(statement); err != nil {

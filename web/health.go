@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -11,8 +12,11 @@ func (s *Server) healthy(c echo.Context) error { return c.String(http.StatusOK, 
 
 // ready says that it can serve: its database answers.
 func (s *Server) ready(c echo.Context) error {
-	if err := s.cfg.Store.Ping(c.Request().Context()); err != nil {
-		s.cfg.Logger.Error("not ready", "error", err.Error())
+	ctx, cancel := context.WithTimeout(c.Request().Context(), lookupLimit)
+	defer cancel()
+	if err := s.cfg.Store.Ping(ctx); err != nil {
+		s.cfg.Logger.Warn("not ready", "error", err.Error())
+		c.Response().Header().Set(echo.HeaderRetryAfter, retryAfter)
 		return c.String(http.StatusServiceUnavailable, "the database does not answer\n")
 	}
 	return c.String(http.StatusOK, "ready\n")

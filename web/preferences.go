@@ -68,7 +68,7 @@ func (s *Server) showPreferences(c echo.Context) error {
 func (s *Server) changePreferences(c echo.Context) error {
 	form, err := c.FormParams()
 	if err != nil {
-		return err
+		return unreadable(err)
 	}
 	p := preferencesOf(form)
 	p.shortcuts = form.Get("shortcuts") == "on"

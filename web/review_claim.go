@@ -20,6 +20,10 @@ func (s *Server) claimReview(c echo.Context) error {
 func (s *Server) renewClaim(c echo.Context) error {
 	until, err := s.cfg.Store.RenewClaim(c.Request().Context(), user(c).Actor(), param(c, "id"))
 	if err != nil && isScript(c) {
+		err = s.plainly(err)
+		if isAway(err) {
+			return err
+		}
 		f := faultOf(err)
 		return writeProblem(c, problemOf(f, err, c.Response().Header().Get(echo.HeaderXRequestID)))
 	}

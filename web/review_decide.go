@@ -19,7 +19,7 @@ import (
 func (s *Server) decideReview(c echo.Context) error {
 	form, err := c.FormParams()
 	if err != nil {
-		return err
+		return unreadable(err)
 	}
 	ctx, actor, id := c.Request().Context(), user(c).Actor(), param(c, "id")
 	in := store.DecisionInput{

@@ -32,7 +32,8 @@ type Config struct {
 	Demo bool
 	// Logger gets one line for each fault of ours; never a trace's content.
 	Logger *slog.Logger
-	// Now is the clock; nil means time.Now.
+	// Now is the clock; nil means the store's, by which leases and due dates are
+	// kept: that of this machine may differ.
 	Now func() time.Time
 	// MaxBody is the largest request body in bytes; 0 means 64 MiB.
 	MaxBody int64
@@ -66,7 +67,7 @@ func New(cfg Config) (*Server, error) {
 		cfg.Logger = slog.Default()
 	}
 	if cfg.Now == nil {
-		cfg.Now = time.Now
+		cfg.Now = cfg.Store.Now
 	}
 	if cfg.MaxBody <= 0 {
 		cfg.MaxBody = 64 << 20

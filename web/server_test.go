@@ -10,7 +10,6 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -23,6 +22,7 @@ import (
 	"github.com/countersign/countersign/judge/recorded"
 	"github.com/countersign/countersign/judge/rules"
 	"github.com/countersign/countersign/store"
+	"github.com/countersign/countersign/store/storetest"
 	"github.com/countersign/countersign/web"
 )
 
@@ -60,14 +60,14 @@ const password = "correct horse battery staple"
 func newSite(t testing.TB) *site {
 	t.Helper()
 	clock := newClock()
-	return siteOver(t, openStore(t, filepath.Join(t.TempDir(), "test.db"), clock), clock)
+	return siteOver(t, openStore(t, storetest.Address(t), clock), clock)
 }
 
 func newClock() *clock { return &clock{at: time.Date(2026, 11, 29, 9, 0, 0, 0, time.UTC)} }
 
-func openStore(t testing.TB, path string, c *clock) *store.Store {
+func openStore(t testing.TB, address string, c *clock) *store.Store {
 	t.Helper()
-	s, err := store.Open(context.Background(), store.Options{Path: path, Now: c.now})
+	s, err := store.Open(context.Background(), store.Options{URL: address, Now: c.now})
 	if err != nil {
 		t.Fatal(err)
 	}

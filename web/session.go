@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -68,7 +69,7 @@ func (s *Server) signedIn(c echo.Context) (store.User, error) {
 	if id == "" || !ok {
 		return store.User{}, store.ErrForbidden
 	}
-	u, err := s.cfg.Store.UserByID(c.Request().Context(), id)
+	u, err := whoAsks(c, func(ctx context.Context) (store.User, error) { return s.cfg.Store.UserByID(ctx, id) })
 	if errors.Is(err, store.ErrNotFound) {
 		return store.User{}, store.ErrForbidden
 	}

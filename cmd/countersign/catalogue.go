@@ -61,7 +61,7 @@ func knownJudges(ctx context.Context, s *state, p projectFlags, f judgesFlag) ([
 	if err != nil {
 		return nil, err
 	}
-	there, err := p.exists(s)
+	there, err := p.exists(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -136,6 +136,6 @@ func buildHarness(ctx context.Context, s *state, db *store.Store, project store.
 	return harness.New(harness.Config{
 		Judges: all, Default: builtin.Default(),
 		Engines: e.all, Engine: e.engine, Model: e.model, EngineByName: e.byName,
-		Policy: project.Policy, Key: key, Now: s.now, Audit: true, MaxTokens: maxTokens, Ledger: db,
+		Policy: project.Policy, Key: key, Now: s.now, Audit: true, MaxTokens: maxTokens, Ledger: &ledger{db: db, log: s.log},
 	})
 }

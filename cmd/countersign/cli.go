@@ -34,9 +34,9 @@ Exit codes: 0 done; 1 something is bad (a line, a definition, a chain); 2 bad us
 
 // run runs the program once and returns its exit code.
 func run(ctx context.Context, s *state) int {
-	s.byName = map[string]bool{}
+	s.byName, s.inEnv, s.inFile, s.db = map[string]bool{}, map[string]bool{}, map[string]bool{}, nil
 	s.log = slog.New(slog.NewTextHandler(s.stderr, nil))
-	err := runCommand(ctx, s)
+	err := s.plainly(runCommand(ctx, s))
 	var asked exitRequest
 	if errors.As(err, &asked) {
 		return int(asked)

@@ -20,6 +20,8 @@ import (
 type settings struct {
 	Addr           string   `yaml:"addr"`
 	Data           string   `yaml:"data"`
+	DatabaseURL    string   `yaml:"database_url"`
+	DatabaseFile   string   `yaml:"database_url_file"`
 	BaseURL        string   `yaml:"base_url"`
 	Project        string   `yaml:"project"`
 	Engine         string   `yaml:"engine"`
@@ -75,7 +77,8 @@ func readSettings(path string) (settings, error) {
 // does not set it.
 func (s settings) value(name string) (text string, ok bool) {
 	texts := map[string]string{
-		"addr": s.Addr, "data": s.Data, "base_url": s.BaseURL, "project": s.Project, "engine": s.Engine,
+		"addr": s.Addr, "data": s.Data, "database_url": s.DatabaseURL, "database_url_file": s.DatabaseFile,
+		"base_url": s.BaseURL, "project": s.Project, "engine": s.Engine,
 		"model": s.Model, "openai_base_url": s.OpenAIBaseURL, "openai_api_key_file": s.OpenAIKeyFile,
 		"judges": strings.Join(s.Judges, ","), "session_key_file": s.SessionKeyFile,
 	}
@@ -101,11 +104,13 @@ func (r *resolver) Validate(*kong.Application) error { return nil }
 func (r *resolver) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	for _, name := range flag.Envs {
 		if v, ok := r.state.lookupEnv(name); ok && v != "" {
+			r.state.inEnv[flag.Name] = true
 			return v, nil
 		}
 	}
 	if name := flag.Tag.Get("config"); name != "" {
 		if v, ok := r.state.settings.value(name); ok {
+			r.state.inFile[flag.Name] = true
 			return v, nil
 		}
 	}

@@ -4,24 +4,61 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/countersign/countersign/store"
 )
 
-// dataFlags say where the data is.
+// dataFlags say where the data is: in a folder, or in a PostgreSQL database.
 type dataFlags struct {
-	Data string `help:"Folder of the database (default: the platform's data folder)." placeholder:"DIR" env:"COUNTERSIGN_DATA" config:"data" type:"path"`
+	Data            string `help:"Folder of the database (default: the platform's data folder)." placeholder:"DIR" env:"COUNTERSIGN_DATA" config:"data" type:"path"`
+	DatabaseURL     string `name:"database-url" help:"Database instead of a folder: postgres://USER@HOST:PORT/NAME. Others on this machine see flags (ps): give a password by the environment or a file." placeholder:"URL" env:"COUNTERSIGN_DATABASE_URL" config:"database_url"`
+	DatabaseURLFile string `name:"database-url-file" help:"File that holds the database's URL." placeholder:"FILE" env:"COUNTERSIGN_DATABASE_URL_FILE" config:"database_url_file"`
 }
 
 // projectFlags say where the data is and which project of it.
 type projectFlags struct {
 	dataFlags
 	Project string `help:"Project." default:"default" env:"COUNTERSIGN_PROJECT" config:"project"`
+}
+
+// options of the store: the flag that comes from nearest counts (command line,
+// then environment, then configuration), and of one place a URL counts before a
+// folder. On the command line itself there may be only one.
+func (f dataFlags) options(s *state) (store.Options, error) {
+	o := store.Options{Now: s.now}
+	name, err := s.nearest("database-url", "database-url-file", "data")
+	if err != nil {
+		return o, err
+	}
+	switch name {
+	case "database-url":
+		o.URL = f.DatabaseURL
+	case "database-url-file":
+		text, err := os.ReadFile(f.DatabaseURLFile)
+		if err != nil {
+			return o, usagef("the file of the database's URL: %w", err)
+		}
+		if o.URL = strings.TrimSpace(string(text)); o.URL == "" {
+			return o, usagef("the file of the database's URL, %s, is empty", f.DatabaseURLFile)
+		}
+	default:
+		folder, err := f.folder(s, "countersign")
+		if err != nil {
+			return o, err
+		}
+		o.Path = databaseIn(folder)
+		return o, nil
+	}
+	if _, err := o.Place(); err != nil {
+		// Not the error's own words: they may show a password.
+		return o, usagef("the database's URL can't be read: it is postgres://USER@HOST:PORT/NAME, with %%XX for special characters of a password, or sqlite://PATH")
+	}
+	return o, nil
 }
 
 // folder is the data folder; name is the last part of the default one.
@@ -45,50 +82,55 @@ func (f dataFlags) folder(s *state, name string) (string, error) {
 	return filepath.Join(home, ".local", "share", name), nil
 }
 
+func databaseIn(folder string) string { return filepath.Join(folder, "countersign.db") }
+
 // open opens the database, making it when it is absent.
 func (f dataFlags) open(ctx context.Context, s *state) (*store.Store, error) {
-	folder, err := f.folder(s, "countersign")
+	o, err := f.options(s)
 	if err != nil {
 		return nil, err
 	}
-	return openStore(ctx, s, folder)
+	return openStore(ctx, s, o)
 }
 
 // openExisting opens the database for a command that only reads or names what
-// must be there: a mistyped folder must not turn into an empty database.
+// must be there: a mistyped place must not turn into an empty database.
 func (f dataFlags) openExisting(ctx context.Context, s *state) (*store.Store, error) {
-	folder, err := f.folder(s, "countersign")
+	o, err := f.options(s)
 	if err != nil {
 		return nil, err
 	}
-	if there, err := f.exists(s); err != nil {
+	there, err := f.exists(ctx, s)
+	switch {
+	case err != nil:
 		return nil, err
-	} else if !there {
-		return nil, usagef("there is no database in %s yet: import something first, or name another folder with --data", folder)
+	case !there && o.Path != "":
+		return nil, usagef("there is no database in %s yet: import something first, or name another folder with --data", filepath.Dir(o.Path))
+	case !there:
+		place, _ := o.Place() // it could be read above
+		return nil, usagef("there is nothing of Countersign in %s yet: import something first, or name another database with --database-url", place)
 	}
-	return openStore(ctx, s, folder)
+	return openStore(ctx, s, o)
 }
 
 // exists reports whether there is a database.
-func (f dataFlags) exists(s *state) (bool, error) {
-	folder, err := f.folder(s, "countersign")
+func (f dataFlags) exists(ctx context.Context, s *state) (bool, error) {
+	o, err := f.options(s)
 	if err != nil {
 		return false, err
 	}
-	_, err = os.Stat(databaseIn(folder))
-	if errors.Is(err, os.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
+	there, err := store.Exists(ctx, o)
+	return there, plainly(o, err)
 }
 
-func databaseIn(folder string) string { return filepath.Join(folder, "countersign.db") }
-
-func openStore(ctx context.Context, s *state, folder string) (*store.Store, error) {
-	if url := s.env("COUNTERSIGN_DATABASE_URL"); url != "" {
-		return nil, usagef("COUNTERSIGN_DATABASE_URL is set, but this version keeps its data in a folder only: unset it and use --data")
+// openStore opens a database, and notes it for the messages of faults.
+func openStore(ctx context.Context, s *state, o store.Options) (*store.Store, error) {
+	db, err := store.Open(ctx, o)
+	if err != nil {
+		return nil, plainly(o, err)
 	}
-	return store.Open(ctx, store.Options{Path: databaseIn(folder), Now: s.now})
+	s.db = db
+	return db, nil
 }
 
 // secret reads a key of the installation as bytes, or makes and keeps one.

@@ -29,11 +29,11 @@ var demoUsers = []store.NewUser{
 
 // Run fills a folder with the example traces, judges them and serves.
 func (c demoCmd) Run(ctx context.Context, s *state) (err error) {
-	folder, err := dataFlags{c.Data}.folder(s, "countersign-demo")
+	folder, err := dataFlags{Data: c.Data}.folder(s, "countersign-demo")
 	if err != nil {
 		return err
 	}
-	db, err := openStore(ctx, s, folder)
+	db, err := openStore(ctx, s, store.Options{Path: databaseIn(folder), Now: s.now})
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,8 @@ type importer struct {
 	harness *harness.Harness
 	run     string
 
+	away outage
+
 	mu sync.Mutex // of the counts
 	importCounts
 }
@@ -153,7 +155,7 @@ func (i *importer) read(ctx context.Context, f *traceFile, ready chan<- batch) e
 // a bad line; the rest of the batch is stored without it.
 func (i *importer) store(ctx context.Context, f *traceFile, b batch) error {
 	for len(b.items) > 0 {
-		done, err := i.db.ImportTraces(ctx, i.state.operator(), i.project, b.items)
+		done, err := i.importBatch(ctx, b.items)
 		var item *store.ItemError
 		if errors.As(err, &item) && errors.Is(err, store.ErrInvalid) {
 			bad := &tracefile.LineError{File: b.places[item.Index].File, Line: b.places[item.Index].Line, Field: "trace", Msg: item.Err.Error()}

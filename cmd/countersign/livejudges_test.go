@@ -26,10 +26,10 @@ labels: [{name: good, verdict: pass}, {name: bad, verdict: fail}]
 // after it started, plans with their newest version, and judges what was
 // planned with an older version by that one.
 func TestServeKnowsNewJudges(t *testing.T) {
-	data := t.TempDir()
-	mustRun(t, exitOK, map[string]string{}, "user", "add", "lea@example.org", "--role", "lead", "--data", data)
-	token := strings.TrimSpace(mustRun(t, exitOK, nil, "token", "create", "--user", "lea@example.org", "--data", data).out.String())
-	c := newConsole(t, nil, "serve", "--addr", "127.0.0.1:0", "--data", data)
+	home := newHome(t)
+	mustRun(t, exitOK, home.env, "user", "add", "lea@example.org", "--role", "lead")
+	token := strings.TrimSpace(mustRun(t, exitOK, home.env, "token", "create", "--user", "lea@example.org").out.String())
+	c := newConsole(t, home.env, "serve", "--addr", "127.0.0.1:0")
 	address, stop := start(t, c)
 	defer stop()
 	call := func(method, path, body string) (int, string) {
@@ -58,7 +58,7 @@ func TestServeKnowsNewJudges(t *testing.T) {
 	versions := map[string]string{}
 	for _, name := range []string{"first", "second"} {
 		file := writeFile(t, name+".jsonl", trace("by-command-"+name))
-		mustRun(t, exitOK, nil, "import", "--data", data, "--judges", writeFile(t, "mood.yaml", moodJudge(name)), file)
+		mustRun(t, exitOK, home.env, "import", "--judges", writeFile(t, "mood.yaml", moodJudge(name)), file)
 		if status, answer := call(http.MethodPost, "/api/v1/traces", trace("by-api-"+name)); status != http.StatusAccepted {
 			t.Fatalf("%s: %d %s", name, status, answer)
 		}

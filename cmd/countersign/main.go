@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/mattn/go-isatty"
 )
@@ -26,7 +25,6 @@ func program() int {
 	return run(ctx, &state{
 		args: os.Args[1:], lookupEnv: os.LookupEnv,
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
-		now:      time.Now,
 		terminal: isatty.IsTerminal(os.Stderr.Fd()),
 	})
 }

@@ -2,25 +2,49 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os/exec"
 	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/countersign/countersign/store/storetest"
 )
 
 // TestMain lets scripts run this program as countersign.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"countersign": main})
+	testscript.Main(tests{m}, map[string]func(){"countersign": main})
 }
 
+// tests are the package's, and end the PostgreSQL that they started.
+type tests struct{ m *testing.M }
+
+// Run is part of testscript's interface.
+func (t tests) Run() int { return storetest.Main(t.m) }
+
 // TestScripts runs testdata/script: what commands print, and their exit codes.
+// On PostgreSQL each script has a database of its own.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			e.Vars = append(e.Vars, "COUNTERSIGN_DATA="+e.WorkDir+"/data", "OPENAI_API_KEY=")
+			if !storetest.OnPostgres() {
+				return nil
+			}
+			t, ok := e.T().(testing.TB)
+			if !ok {
+				return errors.New("a script's test is no testing.TB")
+			}
+			e.Vars = append(e.Vars, "COUNTERSIGN_DATABASE_URL="+storetest.Address(t))
 			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name == "postgres" {
+				return storetest.OnPostgres(), nil
+			}
+			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 	})

@@ -102,9 +102,9 @@ func (r *trickle) Read(b []byte) (int, error) {
 // TestImportInterrupted: what is stored stays, whole batches of it, and the
 // same command goes on.
 func TestImportInterrupted(t *testing.T) {
-	data := t.TempDir()
+	home := newHome(t)
 	ctx, interrupt := context.WithCancel(t.Context())
-	c := newConsole(t, nil, "import", "--data", data, "-")
+	c := newConsole(t, home.env, "import", "-")
 	in := &trickle{Reader: strings.NewReader(lines(250)), taken: make(chan struct{}), end: t.Context().Done()}
 	c.stdin = in
 	go func() {
@@ -122,7 +122,7 @@ func TestImportInterrupted(t *testing.T) {
 	if _, err := fmt.Sscanf(c.out.String(), "%d traces:", &stored); err != nil || stored%batchTraces != 0 {
 		t.Fatalf("summary %q: want a whole number of batches of %d", c.out, batchTraces)
 	}
-	again := mustRun(t, exitOK, nil, "import", "--data", data, "--json", writeFile(t, "t.jsonl", lines(250)))
+	again := mustRun(t, exitOK, home.env, "import", "--json", writeFile(t, "t.jsonl", lines(250)))
 	var counts importCounts
 	if err := json.Unmarshal(again.out.Bytes(), &counts); err != nil {
 		t.Fatal(err)
@@ -131,7 +131,7 @@ func TestImportInterrupted(t *testing.T) {
 	if diff := cmp.Diff(want, counts); diff != "" {
 		t.Errorf("second import (-want +got):\n%s", diff)
 	}
-	mustRun(t, exitOK, nil, "audit", "verify", "--data", data)
+	mustRun(t, exitOK, home.env, "audit", "verify")
 }
 
 // endpoint is an OpenAI-compatible server with the given answer.

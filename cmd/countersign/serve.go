@@ -47,7 +47,7 @@ func (c serveCmd) Run(ctx context.Context, s *state) (err error) {
 	if err != nil {
 		return err
 	}
-	db, err := c.open(ctx, s)
+	db, err := c.openWaiting(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (c serveCmd) Run(ctx context.Context, s *state) (err error) {
 		sessionKey: given, concurrency: c.Concurrency,
 	}
 	return service.run(ctx, func(_ context.Context, address string, _ *web.Server) error {
-		s.say("countersign serves %s; judging by %s", address, engines.engine)
+		s.say("countersign serves %s; database %s; judging by %s", address, db.Place(), engines.engine)
 		if len(users) == 0 {
 			s.say("nobody can sign in yet: add a person with `countersign user add EMAIL --role admin --password-stdin`")
 		}

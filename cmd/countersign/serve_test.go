@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/store"
 )
 
 // start runs a serving command in the background; it gives the address once
@@ -55,7 +57,7 @@ func TestDemo(t *testing.T) {
 	data := t.TempDir()
 	for round := range 2 {
 		c := newConsole(t, nil, "demo", "--addr", "127.0.0.1:0", "--data", data)
-		c.now = time.Now // sessions are held against the clock of the cookie codec
+		c.now = nil // sessions are held against the clock of the cookie codec
 		began := time.Now()
 		address, stop := start(t, c)
 		t.Logf("round %d: ready after %s", round, time.Since(began).Round(time.Millisecond))
@@ -100,11 +102,14 @@ func TestDemo(t *testing.T) {
 // TestServe judges what a second process imports while it serves, by an own
 // judge that it did not know when it started.
 func TestServe(t *testing.T) {
-	data := t.TempDir()
-	c := newConsole(t, nil, "serve", "--addr", "127.0.0.1:0", "--data", data)
+	home := newHome(t)
+	c := newConsole(t, home.env, "serve", "--addr", "127.0.0.1:0")
 	address, stop := start(t, c)
 	if status, _ := get(t, http.DefaultClient, address+"/healthz"); status != http.StatusOK {
 		t.Errorf("/healthz answers %d", status)
+	}
+	if !strings.Contains(c.messages.String(), "; database "+place(t, home)+"; judging by rules") {
+		t.Errorf("it does not say which database it serves:\n%s", c.messages)
 	}
 	if !strings.Contains(c.messages.String(), "nobody can sign in yet") {
 		t.Errorf("an empty installation does not say how to begin:\n%s", c.messages)
@@ -117,10 +122,10 @@ report: {label: /mood}
 labels: [{name: good, verdict: pass}, {name: bad, verdict: fail}]
 `)
 	file := writeFile(t, "t.jsonl", `{"id":"a","output":"hurray","judges":["mood"],"judgments":[{"judge":"mood","output":{"mood":"good"}}]}`)
-	mustRun(t, exitOK, nil, "import", "--data", data, "--judges", own, file)
+	mustRun(t, exitOK, home.env, "import", "--judges", own, file)
 	deadline := time.Now().Add(30 * time.Second)
 	for {
-		found := mustRun(t, exitOK, nil, "export", "evaluations", "--data", data)
+		found := mustRun(t, exitOK, home.env, "export", "evaluations")
 		if strings.Contains(found.out.String(), `"verdict":"pass","label":"good"`) {
 			break
 		}
@@ -137,12 +142,22 @@ func TestServeRefuses(t *testing.T) {
 	if got, want := short.messages.String(), "the session key has 5 bytes: give 32 or more"; !strings.Contains(got, want) {
 		t.Errorf("message %q, want %q in it", got, want)
 	}
-	data := t.TempDir()
-	c := newConsole(t, nil, "serve", "--addr", "127.0.0.1:0", "--data", data)
+	home := newHome(t)
+	c := newConsole(t, home.env, "serve", "--addr", "127.0.0.1:0")
 	address, stop := start(t, c)
 	defer stop()
-	taken := mustRun(t, exitFailed, nil, "serve", "--addr", strings.TrimPrefix(address, "http://"), "--data", data)
+	taken := mustRun(t, exitFailed, home.env, "serve", "--addr", strings.TrimPrefix(address, "http://"))
 	if got, want := taken.messages.String(), "free the address, or choose another with --addr"; !strings.Contains(got, want) {
 		t.Errorf("message %q, want %q in it", got, want)
 	}
+}
+
+// place is how messages name the database: without what only the program needs.
+func place(t *testing.T, h home) string {
+	t.Helper()
+	at, err := store.Options{URL: h.address}.Place()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
 }

@@ -17,13 +17,16 @@ type state struct {
 	args      []string // without the program's name
 	lookupEnv func(string) (string, bool)
 	stdin     io.Reader
-	stdout    io.Writer // results only
-	stderr    io.Writer // messages and progress
-	now       func() time.Time
-	terminal  bool // stderr is a terminal: progress bars may be drawn
+	stdout    io.Writer        // results only
+	stderr    io.Writer        // messages and progress
+	now       func() time.Time // a test's clock; nil: the machine's, and for leases the database's
+	terminal  bool             // stderr is a terminal: progress bars may be drawn
 
 	settings settings        // of countersign.yaml
 	byName   map[string]bool // flags given on the command line itself
+	inEnv    map[string]bool // flags that the environment gave
+	inFile   map[string]bool // flags that the configuration gave
+	db       *store.Store    // the one that is open or was open last; nil: none yet
 	log      *slog.Logger
 
 	// listening is told the address of a server once it listens; may be nil.
@@ -54,4 +57,27 @@ func stopped(ctx context.Context) error {
 		return errInterrupted
 	}
 	return nil
+}
+
+// nearest is the flag of these that comes from nearest to the person: the
+// command line, else the environment, else the configuration; the last one when
+// none is given. Of one place the earlier counts, but on the command line there
+// may be only one.
+func (s *state) nearest(names ...string) (string, error) {
+	for _, given := range []map[string]bool{s.byName, s.inEnv, s.inFile} {
+		found := ""
+		for _, name := range names {
+			switch {
+			case !given[name]:
+			case found == "":
+				found = name
+			case s.byName[name]:
+				return "", usagef("--%s and --%s are given, and the data is in one place: leave one out", found, name)
+			}
+		}
+		if found != "" {
+			return found, nil
+		}
+	}
+	return names[len(names)-1], nil
 }

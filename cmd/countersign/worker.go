@@ -25,7 +25,8 @@ func drain(ctx context.Context, s *state, judges *liveJudges, concurrency int) (
 	var judged counter
 	worker := harness.Worker{
 		List: workList{Store: judges.db, judges: judges}, Harness: judges.now, Name: workerName(), Concurrency: concurrency, Log: s.log,
-		Done: func(n int) { judged.add(n); p.add(int64(n)) },
+		Patience: importPatience,
+		Done:     func(n int) { judged.add(n); p.add(int64(n)) },
 	}
 	err = worker.Drain(ctx)
 	if err == nil {

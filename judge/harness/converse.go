@@ -15,7 +15,7 @@ import (
 func (h *Harness) converse(ctx context.Context, chat judge.Chat, j *judge.Judge, t *judge.Trace, p judge.Planned, e *judge.Evaluation) outcome {
 	shown, err := h.withReferenceSteps(ctx, chat, j, t, p, e)
 	if err != nil {
-		return outcome{failure: judge.ReasonJudgeFailed, detail: err.Error()}
+		return outcome{failure: judge.ReasonJudgeFailed, detail: err.Error(), err: err}
 	}
 	first := firstPrompt(j, shown, nonce(h.config.Key, e.Hashes.Trace))
 	params := judge.Params{
@@ -27,7 +27,7 @@ func (h *Harness) converse(ctx context.Context, chat judge.Chat, j *judge.Judge,
 		reply, retries, err := h.call(ctx, chat, e.ID, conversation, params)
 		if err != nil {
 			e.TransportRetries += retries
-			return outcome{failure: judge.ReasonJudgeFailed, detail: err.Error()}
+			return outcome{failure: judge.ReasonJudgeFailed, detail: err.Error(), err: err}
 		}
 		attempt := newAttempt(chat, p, e, conversation, reply, retries)
 		if unusable := unusable(reply); unusable != "" {

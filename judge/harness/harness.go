@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -111,8 +112,8 @@ func (h *Harness) Plan(t *judge.Trace) ([]judge.Planned, error) {
 // engine cannot do, or does badly, is an evaluation in review with its reason.
 // The draw says how it came to be reviewed, nil when it is not.
 //
-// The only error is that of ctx; the work is then unfinished and belongs back
-// in the queue.
+// The only errors are that of ctx and a LedgerError; the work is then unfinished
+// and belongs back in the queue.
 func (h *Harness) Evaluate(ctx context.Context, t *judge.Trace, p judge.Planned) (judge.Evaluation, *judge.Draw, error) {
 	j, ok := h.Judge(p.Judge)
 	if !ok {
@@ -137,6 +138,10 @@ func (h *Harness) EvaluateWith(ctx context.Context, j *judge.Judge, t *judge.Tra
 		return e, nil, nil
 	}
 	got := h.ask(ctx, j, t, p, &e)
+	var unkept *LedgerError
+	if errors.As(got.err, &unkept) {
+		return judge.Evaluation{}, nil, unkept
+	}
 	if ctx.Err() != nil && got.failure != "" {
 		return judge.Evaluation{}, nil, context.Cause(ctx)
 	}
@@ -174,7 +179,7 @@ func (h *Harness) callsModel(engine string) bool {
 	return chat
 }
 
-// abandoned is the evaluation of work that took longer than its lease allows.
+// abandoned is the evaluation of work that took longer than it may.
 func (h *Harness) abandoned(t *judge.Trace, p judge.Planned, detail string) (judge.Evaluation, *judge.Draw) {
 	e := h.begin(t, p)
 	h.fail(&e, judge.ReasonJudgeFailed, detail)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/countersign/countersign/judge"
 )
@@ -26,7 +27,7 @@ func (h *Harness) call(ctx context.Context, chat judge.Chat, evaluation string, 
 	name := judge.HashText(string(body))
 	kept, ok, err := h.config.Ledger.KeptReply(ctx, evaluation, name)
 	if err != nil {
-		return judge.Reply{}, 0, fmt.Errorf("look for a reply of before: %w", err)
+		return judge.Reply{}, 0, &LedgerError{fmt.Errorf("look for a reply of before: %w", err)}
 	}
 	if ok {
 		return kept.Reply, kept.Retries, nil
@@ -36,8 +37,23 @@ func (h *Harness) call(ctx context.Context, chat judge.Chat, evaluation string, 
 		return reply, retries, err
 	}
 	// It is paid for: it is kept even when the worker is being stopped.
-	if err := h.config.Ledger.KeepReply(context.WithoutCancel(ctx), evaluation, name, judge.KeptReply{Reply: reply, Retries: retries}); err != nil {
-		return reply, retries, fmt.Errorf("keep the reply: %w", err)
+	keeping, stop := outliving(ctx, keepGrace)
+	defer stop()
+	if err := h.config.Ledger.KeepReply(keeping, evaluation, name, judge.KeptReply{Reply: reply, Retries: retries}); err != nil {
+		return reply, retries, &LedgerError{fmt.Errorf("keep the reply: %w", err)}
 	}
 	return reply, retries, nil
 }
+
+// keepGrace is how long a reply that was paid for is still tried to be kept
+// after its evaluation was told to end.
+const keepGrace = 5 * time.Second
+
+// LedgerError says that the replies of an evaluation could not be read or kept.
+// It says nothing of the evaluation, which belongs back in the queue.
+type LedgerError struct{ err error }
+
+func (e *LedgerError) Error() string { return e.err.Error() }
+
+// Unwrap is the ledger's own error.
+func (e *LedgerError) Unwrap() error { return e.err }

@@ -22,6 +22,7 @@ type outcome struct {
 	failure    string
 	detail     string
 	incomplete bool
+	err        error // what failed, where that is an error
 }
 
 // verified is what schema, checks and reading say of one report.

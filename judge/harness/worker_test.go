@@ -16,15 +16,18 @@ import (
 
 // list is a work list in memory that counts what happens to each evaluation.
 type list struct {
-	mu        sync.Mutex
-	queued    []judge.Work
-	claimed   map[string]int64 // fence
-	finished  map[string]judge.Evaluation
-	released  int
-	batches   []int
-	mostHeld  int
-	failClaim int // claims that fail first
-	failStore int // stores that fail first
+	mu         sync.Mutex
+	queued     []judge.Work
+	claimed    map[string]int64 // fence
+	finished   map[string]judge.Evaluation
+	released   int
+	batches    []int
+	mostHeld   int
+	failClaim  int    // claims that fail first
+	failStore  int    // stores that fail first
+	failExtend int    // and extensions
+	extended   int    // extensions that worked
+	refuse     string // evaluation whose result is never taken
 }
 
 func newList(n int, p judge.Planned) *list {
@@ -60,6 +63,11 @@ func (l *list) FinishWork(_ context.Context, done []judge.Finished) error {
 		l.failStore--
 		return errors.New("disk is full")
 	}
+	for _, f := range done {
+		if f.Work.EvaluationID == l.refuse {
+			return errors.New("this result can't be stored")
+		}
+	}
 	l.batches = append(l.batches, len(done))
 	for _, f := range done {
 		id := f.Work.EvaluationID
@@ -73,6 +81,22 @@ func (l *list) FinishWork(_ context.Context, done []judge.Finished) error {
 		l.finished[id] = f.Evaluation
 	}
 	return nil
+}
+
+func (l *list) ExtendWork(_ context.Context, work []judge.Work, _ time.Duration) (lost []judge.Work, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failExtend > 0 {
+		l.failExtend--
+		return nil, errors.New("database is locked")
+	}
+	l.extended++
+	for _, w := range work {
+		if l.claimed[w.EvaluationID] != w.Fence {
+			lost = append(lost, w)
+		}
+	}
+	return lost, nil
 }
 
 func (l *list) ReleaseWork(_ context.Context, work []judge.Work) error {
@@ -186,9 +210,9 @@ func TestStop(t *testing.T) {
 	}
 }
 
-func TestWorkThatOutlastsItsLease(t *testing.T) {
+func TestWorkThatOutlastsItsLimit(t *testing.T) {
 	l := newList(1, planned("v"))
-	w := harness.Worker{List: l, Harness: newHarness(t, own(t), &slowChat{wait: time.Minute}), Lease: 40 * time.Millisecond, Log: slog.New(slog.DiscardHandler), Idle: time.Millisecond}
+	w := harness.Worker{List: l, Harness: newHarness(t, own(t), &slowChat{wait: time.Minute}), Limit: 40 * time.Millisecond, Log: slog.New(slog.DiscardHandler), Idle: time.Millisecond}
 	if err := w.Drain(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -200,8 +224,8 @@ func TestWorkThatOutlastsItsLease(t *testing.T) {
 
 func TestListThatNeverComesBack(t *testing.T) {
 	l := newList(1, planned("v"))
-	l.failClaim = 1000
-	w := harness.Worker{List: l, Harness: newHarness(t, own(t), &slowChat{}), Log: slog.New(slog.DiscardHandler), Idle: time.Microsecond}
+	l.failClaim = 1 << 30
+	w := harness.Worker{List: l, Harness: newHarness(t, own(t), &slowChat{}), Log: slog.New(slog.DiscardHandler), Idle: time.Microsecond, Patience: 150 * time.Millisecond}
 	if err := w.Run(context.Background()); err == nil {
 		t.Error("a list that always fails is no error")
 	}

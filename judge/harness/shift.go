@@ -1,0 +1,147 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/countersign/countersign/judge"
+)
+
+// shift is one run of a worker.
+type shift struct {
+	worker *Worker
+	ctx    context.Context
+	slots  chan struct{} // one taken by each evaluation that calls a model
+	calls  sync.WaitGroup
+	outage *outage
+
+	mu    sync.Mutex
+	holds map[string]*hold // by evaluation
+}
+
+// waitForSlot waits until one more model call may start, or ctx ended. The
+// error is that of a list whose failing was waited for long enough.
+func (s *shift) waitForSlot(ctx context.Context) error {
+	select {
+	case <-s.outage.over:
+		return s.outage.fault()
+	default:
+	}
+	select {
+	case s.slots <- struct{}{}:
+		<-s.slots
+	case <-s.outage.over:
+		return s.outage.fault()
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// free is the number of model calls that may start now.
+func (s *shift) free() int { return cap(s.slots) - len(s.slots) }
+
+// idle reports that no model call is under way. Only the claiming loop starts
+// calls, so it stays true until that loop goes on.
+func (s *shift) idle() bool { return len(s.slots) == 0 }
+
+// take makes claimed work: evaluations that call no model at once and together,
+// the others each in a slot of its own. What finds no free slot goes back to
+// the queue, where another worker may have one. It reports whether any of the
+// work calls a model.
+func (s *shift) take(claimed []judge.Work) (anyCalls bool) {
+	var fast, surplus []*hold
+	for _, h := range s.hold(claimed) {
+		if !s.worker.Harness.callsModel(h.work.Planned.Engine) {
+			fast = append(fast, h)
+			continue
+		}
+		anyCalls = true
+		select {
+		case s.slots <- struct{}{}:
+			s.calls.Go(func() {
+				defer func() { <-s.slots }()
+				s.finish(s.make([]*hold{h}))
+			})
+		default:
+			surplus = append(surplus, h)
+		}
+	}
+	if surplus != nil {
+		s.release(surplus)
+	}
+	if fast != nil {
+		s.finish(s.make(fast))
+	}
+	return anyCalls
+}
+
+// result is an evaluation that was made under a claim.
+type result struct {
+	*hold
+	judge.Finished
+}
+
+// make evaluates work, several at once, and returns what was finished. What was
+// not goes back to the queue.
+func (s *shift) make(held []*hold) []result {
+	done := make([]*judge.Finished, len(held))
+	var group errgroup.Group
+	group.SetLimit(cap(s.slots))
+	for i, h := range held {
+		group.Go(func() error {
+			done[i] = s.one(h)
+			return nil
+		})
+	}
+	_ = group.Wait() // none returns an error
+	finished := make([]result, 0, len(held))
+	var undone []*hold
+	for i, f := range done {
+		if f == nil {
+			undone = append(undone, held[i])
+			continue
+		}
+		finished = append(finished, result{held[i], *f})
+	}
+	if undone != nil {
+		s.release(undone)
+	}
+	return finished
+}
+
+// one makes one evaluation; nil means that it came to no end: the worker was
+// stopped, the claim was lost, or the list could not keep a reply.
+func (s *shift) one(held *hold) *judge.Finished {
+	ctx, cancel := context.WithTimeout(held.ctx, s.worker.limit())
+	defer cancel()
+	h, work := s.worker.Harness, held.work
+	var e judge.Evaluation
+	var draw *judge.Draw
+	var err error
+	if work.Judge != nil {
+		e, draw, err = h.EvaluateWith(ctx, work.Judge, &work.Trace, work.Planned)
+	} else {
+		e, draw, err = h.Evaluate(ctx, &work.Trace, work.Planned)
+	}
+	var unkept *LedgerError
+	switch {
+	case err == nil:
+	case held.ctx.Err() != nil:
+		return nil
+	case errors.As(err, &unkept):
+		s.worker.log().Error("an evaluation goes back to the queue",
+			"worker", s.worker.name(), "evaluation", work.EvaluationID, "error", err)
+		s.rest(s.worker.idle()) // so that it is not taken and failed at full speed
+		return nil
+	default:
+		e, draw = h.abandoned(&work.Trace, work.Planned, fmt.Sprintf(
+			"the evaluation took longer than %s; retry, or give the endpoint more room", s.worker.limit()))
+	}
+	done := &judge.Finished{Work: work, Evaluation: e, Draw: draw, Key: e.ID}
+	done.Evaluation.ID = work.EvaluationID
+	return done
+}

@@ -1,0 +1,130 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// What follows counts agreement over every evaluation and label, as the kept
+// counts must have it. It takes seconds for a million, so only checks ask it.
+
+// recountAgreement counts for one judge what keptAgreement reads.
+func recountAgreement(ctx context.Context, q querier, a Actor, projectID, judgeName string) (f agreement, err error) {
+	if f.groups, err = countGroups(ctx, q, a, projectID, judgeName); err != nil {
+		return f, err
+	}
+	if f.pairs, err = countPairs(ctx, q, a, projectID, judgeName, nil); err != nil {
+		return f, err
+	}
+	if f.clusters, err = countClusters(ctx, q, a, projectID, judgeName); err != nil {
+		return f, err
+	}
+	f.sealed, err = countSealed(ctx, q, a, projectID, judgeName)
+	return f, err
+}
+
+func countGroups(ctx context.Context, q querier, a Actor, projectID, judgeName string) ([]countedGroup, error) {
+	seal := sealedFor(a, "e.id")
+	return collect(ctx, q, scanGroup, `
+SELECT e.model, e.prompt_version, e.label, e.verdict, COALESCE(c.label, ''), COALESCE(c.verdict, ''),
+    CASE WHEN c.trace_id IS NULL THEN -1 ELSE
+        CASE WHEN c.abstained OR c.tied THEN 1 ELSE 0 END + CASE WHEN c.visible THEN 2 ELSE 0 END
+        + CASE WHEN c.basis = 'adjudicated' THEN 4 ELSE 0 END
+    END,
+    COALESCE(c.stratum, ''), c.inclusion_probability, count(*), min(c.labelled_at), max(c.labelled_at)
+FROM evaluations e
+LEFT JOIN consensus c ON c.project_id = e.project_id AND c.judge = e.judge AND c.trace_id = e.trace_id
+WHERE e.project_id = ? AND e.judge = ? AND e.verdict <> '' AND NOT `+seal.sql+`
+GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9`, append([]any{projectID, judgeName}, seal.args...)...)
+}
+
+func scanGroup(r *sql.Rows, g *countedGroup) error {
+	var flags int
+	var first, last aggregateTime
+	err := r.Scan(&g.model, &g.version, &g.cell.Judge.Label, &g.cell.Judge.Verdict, &g.cell.Human.Label, &g.cell.Human.Verdict,
+		&flags, &g.stratum, &g.probability, &g.cell.N, &first, &last)
+	g.setFlags(flags)
+	g.first, g.last = first.Time, last.Time
+	return err
+}
+
+// countSealed counts the labelled evaluations that are left out, because the
+// actor may still answer them blind and the sum would tell.
+func countSealed(ctx context.Context, q querier, a Actor, projectID, judgeName string) ([]modelCount, error) {
+	if !a.MayDecide() {
+		return nil, nil
+	}
+	seal := sealedFor(a, "e.id")
+	return collect(ctx, q, func(r *sql.Rows, c *modelCount) error { return r.Scan(&c.model, &c.version, &c.n) }, `
+SELECT e.model, e.prompt_version, count(*)
+FROM evaluations e JOIN consensus c ON c.project_id = e.project_id AND c.judge = e.judge AND c.trace_id = e.trace_id
+WHERE e.project_id = ? AND e.judge = ? AND e.verdict <> '' AND `+seal.sql+`
+GROUP BY e.model, e.prompt_version`, append([]any{projectID, judgeName}, seal.args...)...)
+}
+
+// countClusters says how many traces of a group are independent of each other.
+func countClusters(ctx context.Context, q querier, a Actor, projectID, judgeName string) ([]modelCount, error) {
+	seal := sealedFor(a, "e.id")
+	return collect(ctx, q, func(r *sql.Rows, c *modelCount) error { return r.Scan(&c.model, &c.version, &c.n) }, `
+SELECT e.model, e.prompt_version, count(DISTINCT CASE WHEN c.cluster = '' THEN c.trace_id ELSE c.cluster END)
+FROM consensus c
+JOIN evaluations e ON e.trace_id = c.trace_id AND e.judge = c.judge
+WHERE c.project_id = ? AND c.judge = ? AND NOT c.visible AND e.verdict <> '' AND NOT `+seal.sql+`
+GROUP BY e.model, e.prompt_version`, append([]any{projectID, judgeName}, seal.args...)...)
+}
+
+// countPairs counts the answers of every two reviewers about the same traces.
+// Only traces with several labels are looked at, and of these only the given
+// ones unless there are none.
+func countPairs(ctx context.Context, q querier, a Actor, projectID, judgeName string, only []string) ([]countedPair, error) {
+	seal := traceSealedFor(a, "c.trace_id")
+	among := ""
+	if len(only) > 0 {
+		among = ` AND c.trace_id IN (` + placeholders(len(only)) + `)`
+	}
+	args := slices.Concat([]any{projectID, judgeName}, anys(only), seal.args)
+	return collect(ctx, q, func(r *sql.Rows, p *countedPair) error {
+		return r.Scan(&p.a, &p.b, &p.cell.A.Label, &p.cell.A.Verdict, &p.cell.B.Label, &p.cell.B.Verdict, &p.cell.Visible, &p.cell.N)
+	}, `
+SELECT x.reviewer, y.reviewer, x.first_label, x.first_verdict, y.first_label, y.first_verdict,
+    x.verdict_visible OR y.verdict_visible, count(*)
+FROM consensus c
+JOIN labels x ON x.project_id = c.project_id AND x.judge = c.judge AND x.trace_id = c.trace_id
+JOIN labels y ON y.project_id = c.project_id AND y.judge = c.judge AND y.trace_id = c.trace_id AND y.reviewer > x.reviewer
+WHERE c.project_id = ? AND c.judge = ? AND c.labels > 1`+among+` AND x.reviewer <> ''
+  AND NOT x.adjudicated AND NOT x.abstained AND NOT EXISTS (`+newerLabel("x")+`)
+  AND NOT y.adjudicated AND NOT y.abstained AND NOT EXISTS (`+newerLabel("y")+`)
+  AND NOT `+seal.sql+`
+GROUP BY 1, 2, 3, 4, 5, 6, 7`, args...)
+}
+
+// newerLabel finds a later label of the same reviewer on the same trace.
+func newerLabel(of string) string {
+	return strings.ReplaceAll(`SELECT 1 FROM labels n WHERE n.project_id = l.project_id AND n.judge = l.judge
+    AND n.trace_id = l.trace_id AND n.reviewer = l.reviewer AND NOT n.adjudicated AND (n.labelled_at, n.id) > (l.labelled_at, l.id)`,
+		"l.", of+".")
+}
+
+// aggregateTime reads the result of min or max over a time column: SQLite
+// forgets there that the text is a time.
+type aggregateTime struct{ time.Time }
+
+// Scan implements sql.Scanner.
+func (t *aggregateTime) Scan(v any) (err error) {
+	switch v := v.(type) {
+	case nil:
+		t.Time = time.Time{}
+	case time.Time:
+		t.Time = v.UTC()
+	case string:
+		t.Time, err = time.Parse("2006-01-02 15:04:05.999999999-07:00", v)
+		t.Time = t.UTC()
+	default:
+		return fmt.Errorf("a time came back from the database as %T", v)
+	}
+	return err
+}

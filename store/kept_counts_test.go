@@ -1,0 +1,402 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/store"
+)
+
+var toneJudge = judge.Judge{
+	Name: "tone", PromptVersion: "v1", Source: []byte("name: tone\n"), Ordinal: true,
+	Labels: []judge.Label{{Name: "kind", Verdict: judge.Pass}, {Name: "curt", Verdict: judge.Borderline}, {Name: "rude", Verdict: judge.Fail}},
+}
+
+// office does random things to a store, one after another.
+type office struct {
+	*desk
+	r      *rand.Rand
+	name   string // sets its traces apart from those of others
+	people []store.Actor
+	done   map[string]int
+}
+
+// traces is about how many traces an office works on: few, so that things
+// happen to the same ones again and again.
+const traces = 14
+
+func newOffice(d *desk, name string, seed uint64) *office {
+	return &office{desk: d, r: rand.New(rand.NewPCG(seed, 20261129)), name: name,
+		people: []store.Actor{d.ann, d.ben, d.lea, d.luis}, done: map[string]int{}}
+}
+
+func pick[T any](r *rand.Rand, values ...T) T { return values[r.IntN(len(values))] }
+
+// step does one thing and says what. The rules may refuse it; any other error
+// ends the test.
+func (o *office) step() string {
+	o.t.Helper()
+	steps := []struct {
+		name   string
+		weight int
+		do     func() error
+	}{
+		{"import", 4, o.importSome}, {"judge", 4, o.judgeSome}, {"claim", 3, o.claimOne}, {"answer", 3, o.answerOne},
+		{"decide", 5, o.decideOne}, {"reopen", 2, o.reopenOne}, {"retry", 1, o.retryOne}, {"request", 2, o.requestOne},
+		{"expose", 2, o.exposeOne}, {"release", 1, o.releaseOne}, {"take over", 1, o.takeOver},
+	}
+	total := 0
+	for _, s := range steps {
+		total += s.weight
+	}
+	n := o.r.IntN(total)
+	for _, s := range steps {
+		if n -= s.weight; n >= 0 {
+			continue
+		}
+		err := s.do()
+		if err == nil {
+			o.done[s.name]++
+		} else if !slices.ContainsFunc([]error{store.ErrNotFound, store.ErrConflict, store.ErrInvalid, store.ErrForbidden},
+			func(e error) bool { return errors.Is(err, e) }) {
+			o.t.Errorf("%s: %v", s.name, err)
+		}
+		o.clock.add(time.Duration(o.r.IntN(5)) * time.Minute)
+		return s.name
+	}
+	return ""
+}
+
+func (o *office) importSome() error {
+	o.blindly()
+	var items []store.ImportItem
+	for range 1 + o.r.IntN(4) {
+		id := fmt.Sprintf("%s-%d", o.name, o.r.IntN(traces))
+		if slices.ContainsFunc(items, func(i store.ImportItem) bool { return i.Trace.ID == id }) {
+			continue
+		}
+		item := store.ImportItem{Trace: judge.Trace{ID: id, Output: fmt.Sprint("output ", o.r.IntN(8)/7), Domain: "general",
+			Run: pick(o.r, "", "first", "second", "third"), Cluster: pick(o.r, "", "", "a", "b")}}
+		for i := range o.r.IntN(3) {
+			item.Trace.Judgments = append(item.Trace.Judgments, judge.Judgment{Judge: "tone", Raw: fmt.Sprint(o.r.IntN(3))})
+			item.Plan = append(item.Plan, judge.Planned{Judge: "tone", PromptVersion: judge.Unknown, Engine: judge.EngineRecorded, Model: "tape", Judgment: i})
+		}
+		for range o.r.IntN(3) {
+			p := judge.Planned{Judge: pick(o.r, "equivalence", "tone"), PromptVersion: pick(o.r, "v1", "v2"), Engine: judge.EngineOpenAI,
+				Model: pick(o.r, "small", "large"), Judgment: judge.NoJudgment}
+			if o.r.IntN(8) == 0 {
+				p.RefusedField, p.Message = "output", "is too long"
+			}
+			item.Plan = append(item.Plan, p)
+		}
+		for range o.r.IntN(4) {
+			item.Trace.Labels = append(item.Trace.Labels, o.label())
+		}
+		items = append(items, item)
+	}
+	_, err := o.ImportTraces(o.ctx, store.Operator("test"), "default", items)
+	return err
+}
+
+func (o *office) label() judge.HumanLabel {
+	at := time.Date(2026, 1, 1+o.r.IntN(40), 0, 0, 0, o.r.IntN(1e9), time.UTC)
+	l := judge.HumanLabel{Judge: pick(o.r, "equivalence", "tone"), Reviewer: pick(o.r, "", "xia", "yan", "zoe"), At: &at,
+		Adjudicated: o.r.IntN(12) == 0, Stratum: pick(o.r, "", "", "drawn")}
+	if o.r.IntN(3) == 0 {
+		l.Verdict = pick(o.r, judge.Pass, judge.Fail)
+	} else if l.Judge == "tone" {
+		l.Label = pick(o.r, "kind", "curt", "rude")
+	} else {
+		l.Label = pick(o.r, "same-thing", "other-thing", "undetermined")
+	}
+	if o.r.IntN(4) == 0 {
+		blind := o.r.IntN(2) == 0
+		l.Blind = &blind
+	}
+	if l.Stratum != "" {
+		p := pick(o.r, 0.05, 0.1, 1)
+		l.InclusionProbability = &p
+	}
+	return l
+}
+
+// blindly sets whether the next items are reviewed blind.
+func (o *office) blindly() {
+	o.t.Helper()
+	p, err := o.ProjectNamed(o.ctx, "default")
+	if err != nil {
+		o.t.Error(err)
+		return
+	}
+	p.Policy.Blind = pick(o.r, "always", "always", "never")
+	if _, err := o.SetPolicy(o.ctx, store.Operator("test"), "default", p.Policy); err != nil && !errors.Is(err, store.ErrConflict) {
+		o.t.Error(err)
+	}
+}
+
+func (o *office) judgeSome() error {
+	work, err := o.ClaimWork(o.ctx, o.name, 1+o.r.IntN(6), time.Hour)
+	var done []judge.Finished
+	for _, w := range work {
+		if o.r.IntN(8) == 0 {
+			continue // to be released or taken over
+		}
+		e := judge.Evaluation{Status: judge.Accepted, Verdict: judge.Pass, Label: pick(o.r, "", "same-thing")}
+		switch o.r.IntN(5) {
+		case 0, 1, 2:
+			e = judge.Evaluation{Status: judge.InReview, Verdict: judge.Fail, Label: pick(o.r, "other-thing", "rude"),
+				Reasons: []judge.Reason{{Code: pick(o.r, judge.ReasonCriticalError, judge.ReasonUncitedClaims)}}}
+		case 3:
+			e = judge.Evaluation{Status: judge.InReview, Reasons: []judge.Reason{{Code: pick(o.r, judge.ReasonInvalidOutput, judge.ReasonJudgeFailed)}}}
+		}
+		e.Judge, e.Model, e.PromptVersion, e.Engine = w.Planned.Judge, w.Planned.Model, w.Planned.PromptVersion, w.Planned.Engine
+		f := judge.Finished{Work: w, Evaluation: e}
+		if o.r.IntN(3) == 0 {
+			f.Draw = &judge.Draw{Stratum: judge.StratumRandomAudit, InclusionProbability: 0.25}
+		}
+		done = append(done, f)
+	}
+	return errors.Join(err, o.FinishWork(o.ctx, done))
+}
+
+// item is a random item of the queue as the actor sees it.
+func (o *office) item(a store.Actor, state string) (store.QueueItem, error) {
+	items, _, err := o.ListQueue(o.ctx, a, store.QueueFilter{State: state, Limit: 500})
+	if err == nil && len(items) == 0 {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return store.QueueItem{}, err
+	}
+	return pick(o.r, items...), nil
+}
+
+func (o *office) claimOne() error {
+	a := pick(o.r, o.people...)
+	item, err := o.item(a, store.QueueFree)
+	if err != nil {
+		return err
+	}
+	_, err = o.ClaimReview(o.ctx, a, item.ReviewID)
+	return err
+}
+
+func (o *office) answerOne() error {
+	a := pick(o.r, o.people...)
+	item, err := o.item(a, store.QueueMine)
+	if err != nil {
+		return err
+	}
+	_, err = o.CommitFirstAnswer(o.ctx, a, item.ReviewID, store.Answer{Verdict: pick(o.r, judge.Pass, judge.Fail)})
+	return err
+}
+
+func (o *office) decideOne() error {
+	a := pick(o.r, o.people...)
+	item, err := o.item(a, store.QueueMine)
+	if err != nil {
+		return err
+	}
+	in := store.DecisionInput{Action: pick(o.r, store.Confirm, store.Override, store.CannotJudge, store.Escalate, store.Keep, store.Keep, store.Adopt),
+		ReasonCode: "other", Comment: "c"}
+	if in.Action == store.Override {
+		in.Verdict = pick(o.r, judge.Pass, judge.Borderline, judge.Fail)
+	}
+	_, err = o.Decide(o.ctx, a, item.ReviewID, in)
+	return err
+}
+
+// evaluation is a random one with a status.
+func (o *office) evaluation(status judge.Status) (store.EvaluationRow, error) {
+	rows, _, err := o.ListEvaluations(o.ctx, o.auditor, store.EvaluationFilter{Status: status, Limit: 500})
+	if err == nil && len(rows) == 0 {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return store.EvaluationRow{}, err
+	}
+	return pick(o.r, rows...), nil
+}
+
+func (o *office) reopenOne() error {
+	e, err := o.evaluation(judge.Final)
+	if err != nil || e.ReviewID == "" {
+		return err
+	}
+	return o.Reopen(o.ctx, pick(o.r, o.people...), e.ReviewID, "why")
+}
+
+func (o *office) retryOne() error {
+	e, err := o.evaluation(judge.InReview)
+	if err != nil {
+		return err
+	}
+	return o.RetryEvaluation(o.ctx, o.lea, e.ID)
+}
+
+func (o *office) requestOne() error {
+	e, err := o.evaluation(judge.Accepted)
+	if err != nil {
+		return err
+	}
+	return o.RequestReview(o.ctx, o.luis, e.ID, "")
+}
+
+func (o *office) exposeOne() error {
+	e, err := o.evaluation(judge.InReview)
+	if err != nil {
+		return err
+	}
+	return o.ExposeEvaluation(o.ctx, pick(o.r, o.lea, o.luis), e.ID)
+}
+
+func (o *office) releaseOne() error {
+	a := pick(o.r, o.people...)
+	item, err := o.item(a, store.QueueMine)
+	if err != nil {
+		return err
+	}
+	return o.ReleaseClaim(o.ctx, a, item.ReviewID)
+}
+
+func (o *office) takeOver() error {
+	_, err := o.TakeOver(o.ctx, o.name)
+	return err
+}
+
+// checkKept compares everything that is kept with what counting every row
+// gives: for who decides nothing, and for everybody who may decide.
+func (d *desk) checkKept(after string) {
+	d.t.Helper()
+	problems, err := d.CheckKeptCounts(d.ctx)
+	if err != nil || len(problems) > 0 {
+		d.t.Fatalf("after %s: %q, error %v", after, problems, err)
+	}
+	for _, a := range []store.Actor{d.auditor, d.ann, d.ben, d.lea, d.luis} {
+		for _, name := range []string{"equivalence", "tone"} {
+			kept, counted, err := d.Agreement(d.ctx, a, "default", name)
+			if err != nil {
+				d.t.Fatal(err)
+			}
+			if diff := cmp.Diff(counted, kept); diff != "" {
+				d.t.Fatalf("after %s the agreement of judge %s for %s differs (-counted +kept):\n%s", after, name, a.Name, diff)
+			}
+		}
+	}
+}
+
+func openOffice(t *testing.T) *desk {
+	d := openDesk(t)
+	if err := d.SaveJudges(d.ctx, store.Operator("test"), "default", []judge.Judge{toneJudge}); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// Whatever happens in whatever order, what is kept is what counting every row
+// gives, for everybody.
+func TestKeptCountsStayTrue(t *testing.T) {
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			d := openOffice(t)
+			o := newOffice(d, "t", seed)
+			for i := range 180 {
+				did := o.step()
+				if i%5 == 0 {
+					d.checkKept(fmt.Sprintf("step %d, %s", i, did))
+				}
+			}
+			d.checkKept("the last step")
+			if len(o.done) < 9 {
+				t.Errorf("only %v happened: the sequence tests too little", o.done)
+			}
+			// What is compared must be there.
+			for _, query := range []string{
+				`SELECT count(*) FROM agreement_cells WHERE n > 0 AND waiting AND flags >= 0`,
+				`SELECT count(*) FROM agreement_pairs WHERE n > 0`,
+				`SELECT count(*) FROM agreement_cluster_counts WHERE clusters > 0`,
+			} {
+				if d.number(query) == 0 {
+					t.Errorf("nothing to compare: %s", query)
+				}
+			}
+		})
+	}
+}
+
+// A database from before the counts were kept is counted when it is opened.
+func TestKeptCountsOfAnOlderDatabase(t *testing.T) {
+	d := openOffice(t)
+	o := newOffice(d, "t", 7)
+	for range 150 {
+		o.step()
+	}
+	d.forgetKept()
+	if problems, err := d.CheckKeptCounts(d.ctx); err != nil || len(problems) == 0 {
+		t.Fatalf("nothing is missing: %q, error %v", problems, err)
+	}
+	again, err := store.Open(d.ctx, store.Options{URL: d.address, Now: d.clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d.checkKept("opening it again")
+	for i := range 40 {
+		d.checkKept(fmt.Sprintf("opening it again and step %d, %s", i, o.step()))
+	}
+}
+
+// forgetKept leaves the database as the migration makes it from an older one.
+func (d *desk) forgetKept() {
+	d.t.Helper()
+	for _, query := range []string{
+		`UPDATE evaluations SET standing = 'pending', sealed = FALSE, cell = 0, cluster_key = 0, labelled_us = NULL`,
+		`UPDATE consensus SET pairs_waiting = FALSE`,
+		`DELETE FROM agreement_cells`, `DELETE FROM agreement_clusters`, `DELETE FROM agreement_cluster_counts`,
+		`DELETE FROM agreement_pairs`, `DELETE FROM run_counts`,
+		`DELETE FROM settings WHERE name = 'kept_counts'`,
+	} {
+		if _, err := d.raw.Exec(query); err != nil {
+			d.t.Fatalf("%s: %v", query, err)
+		}
+	}
+}
+
+// Several servers work on the same traces at once, and every count is right in
+// the end. On SQLite they wait for one another; on PostgreSQL they meet.
+func TestKeptCountsOfSeveralServers(t *testing.T) {
+	d := openOffice(t)
+	var wait sync.WaitGroup
+	for seed := range uint64(4) {
+		s, err := store.Open(d.ctx, store.Options{URL: d.address, Now: d.clock.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := *d
+		own.Store = s
+		o := newOffice(&own, "t", 100+seed) // all have the same traces
+		wait.Go(func() {
+			for range 80 {
+				o.step()
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	d.checkKept("all that several servers did")
+	if v, err := d.VerifyAudit(d.ctx, d.auditor); err != nil || v.Problem != "" {
+		t.Errorf("audit chain: %+v, %v", v, err)
+	}
+}
