@@ -2,12 +2,14 @@
 
 GO      ?= go
 BIN     := bin/countersign
+BENCH_DATA        ?= sqlite:///tmp/countersign-bench.db
+BENCH_EVALUATIONS ?= 1000000
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 # What does not touch the database, or starts one of its own, needs no second run.
 ONE_DATABASE := ^TestBrowser|^TestDemo$$|^TestJudge
 
-.PHONY: run build test check bench generate lint clean
+.PHONY: run build test check bench bench-data generate lint clean
 
 run: build            ## build, then start the demo
 	$(BIN) demo
@@ -25,6 +27,9 @@ check:                ## formatting, generated files, vet, staticcheck
 
 bench:                ## the benchmarks behind docs/performance.md
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./judge/... ./store/... ./web/... ./cmd/...
+
+bench-data:           ## a project of a million evaluations at BENCH_DATA (a URL); see docs/performance.md
+	$(GO) run ./cmd/benchdata --to $(BENCH_DATA) --evaluations $(BENCH_EVALUATIONS)
 
 generate:             ## rewrite generated files
 	$(GO) tool templ generate -path views
