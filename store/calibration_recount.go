@@ -3,10 +3,13 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"github.com/countersign/countersign/judge/calibration"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/countersign/countersign/judge/calibration"
 )
 
 // What follows counts agreement over every evaluation and label, as the kept
@@ -77,36 +80,68 @@ WHERE c.project_id = ? AND c.judge = ? AND NOT c.visible AND e.verdict <> '' AND
 GROUP BY e.model, e.prompt_version`, append([]any{projectID, judgeName}, seal.args...)...)
 }
 
-// countPairs counts the answers of every two reviewers about the same traces.
-// Only traces with several labels are looked at, and of these only the given
-// ones unless there are none.
-func countPairs(ctx context.Context, q querier, a Actor, projectID, judgeName string, only []string) ([]countedPair, error) {
-	seal := traceSealedFor(a, "c.trace_id")
+// countPairs counts the answers of every two reviewers about the same traces:
+// of each reviewer the newest label that is not adjudicated counts, unless it
+// abstains. Only traces with several labels are looked at, and of these only the
+// given ones unless there are none. The labels come sorted and are paired here:
+// a database that knows nothing of their numbers joins them in hours.
+func countPairs(ctx context.Context, q querier, a Actor, projectID, judgeName string, only []string) (_ []countedPair, err error) {
+	seal := traceSealedFor(a, "l.trace_id")
 	among := ""
 	if len(only) > 0 {
-		among = ` AND c.trace_id IN (` + placeholders(len(only)) + `)`
+		among = ` AND l.trace_id IN (` + placeholders(len(only)) + `)`
 	}
 	args := slices.Concat([]any{projectID, judgeName}, anys(only), seal.args)
-	return collect(ctx, q, func(r *sql.Rows, p *countedPair) error {
-		return r.Scan(&p.a, &p.b, &p.cell.A.Label, &p.cell.A.Verdict, &p.cell.B.Label, &p.cell.B.Verdict, &p.cell.Visible, &p.cell.N)
-	}, `
-SELECT x.reviewer, y.reviewer, x.first_label, x.first_verdict, y.first_label, y.first_verdict,
-    x.verdict_visible OR y.verdict_visible, count(*)
-FROM consensus c
-JOIN labels x ON x.project_id = c.project_id AND x.judge = c.judge AND x.trace_id = c.trace_id
-JOIN labels y ON y.project_id = c.project_id AND y.judge = c.judge AND y.trace_id = c.trace_id AND y.reviewer > x.reviewer
-WHERE c.project_id = ? AND c.judge = ? AND c.labels > 1`+among+` AND x.reviewer <> ''
-  AND NOT x.adjudicated AND NOT x.abstained AND NOT EXISTS (`+newerLabel("x")+`)
-  AND NOT y.adjudicated AND NOT y.abstained AND NOT EXISTS (`+newerLabel("y")+`)
-  AND NOT `+seal.sql+`
-GROUP BY 1, 2, 3, 4, 5, 6, 7`, args...)
-}
-
-// newerLabel finds a later label of the same reviewer on the same trace.
-func newerLabel(of string) string {
-	return strings.ReplaceAll(`SELECT 1 FROM labels n WHERE n.project_id = l.project_id AND n.judge = l.judge
-    AND n.trace_id = l.trace_id AND n.reviewer = l.reviewer AND NOT n.adjudicated AND (n.labelled_at, n.id) > (l.labelled_at, l.id)`,
-		"l.", of+".")
+	rows, err := q.QueryContext(ctx, `
+SELECT x.trace_id, x.reviewer, x.first_label, x.first_verdict, x.verdict_visible
+FROM (
+    SELECT l.trace_id, l.reviewer, l.first_label, l.first_verdict, l.verdict_visible, l.abstained,
+        row_number() OVER (PARTITION BY l.trace_id, l.reviewer ORDER BY l.labelled_at DESC, l.id DESC) AS place
+    FROM labels l JOIN consensus c ON c.project_id = l.project_id AND c.judge = l.judge AND c.trace_id = l.trace_id
+    WHERE l.project_id = ? AND l.judge = ?`+among+` AND c.labels > 1 AND l.reviewer <> '' AND NOT l.adjudicated
+      AND NOT `+seal.sql+`
+) x
+WHERE x.place = 1 AND NOT x.abstained
+ORDER BY x.trace_id, x.reviewer`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read the labels of judge %s: %w", judgeName, err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	type said struct {
+		reviewer string
+		answer   calibration.Answer
+		visible  bool
+	}
+	type key struct {
+		a, b string
+		cell calibration.PairCell
+	}
+	counts := map[key]int{}
+	trace, before := "", []said(nil) // of this trace, by reviewers whose names come first
+	for rows.Next() {
+		var of string
+		var one said
+		if err := rows.Scan(&of, &one.reviewer, &one.answer.Label, &one.answer.Verdict, &one.visible); err != nil {
+			return nil, err
+		}
+		if of != trace {
+			trace, before = of, before[:0]
+		}
+		for _, other := range before {
+			counts[key{other.reviewer, one.reviewer,
+				calibration.PairCell{A: other.answer, B: one.answer, Visible: other.visible || one.visible}}]++
+		}
+		before = append(before, one)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	pairs := make([]countedPair, 0, len(counts))
+	for k, n := range counts {
+		k.cell.N = n
+		pairs = append(pairs, countedPair{a: k.a, b: k.b, cell: k.cell})
+	}
+	return pairs, nil
 }
 
 // aggregateTime reads the result of min or max over a time column: SQLite
