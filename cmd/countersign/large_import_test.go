@@ -87,7 +87,7 @@ func TestLargeImport(t *testing.T) {
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		t.Skip("there is no /proc here to read a process's peak of memory from")
 	}
-	mb := sizeFrom(t, "COUNTERSIGN_TEST_IMPORT_MB", 40)
+	mb := sizeFrom(t, "COUNTERSIGN_TEST_IMPORT_MB", 20)
 	path, n := largeFile(t, mb)
 	h := newHome(t)
 	mustRun(t, exitOK, h.env, "import", writeFile(t, "none.jsonl", "")) // makes the tables
