@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"github.com/countersign/countersign/judge/calibration"
 	"slices"
 	"time"
 
