@@ -111,11 +111,7 @@ ORDER BY x.trace_id, x.reviewer`, args...)
 		answer   calibration.Answer
 		visible  bool
 	}
-	type key struct {
-		a, b string
-		cell calibration.PairCell
-	}
-	counts := map[key]int{}
+	counts := map[countedPair]int{}
 	trace, before := "", []said(nil) // of this trace, by reviewers whose names come first
 	for rows.Next() {
 		var of string
@@ -127,7 +123,7 @@ ORDER BY x.trace_id, x.reviewer`, args...)
 			trace, before = of, before[:0]
 		}
 		for _, other := range before {
-			counts[key{other.reviewer, one.reviewer,
+			counts[countedPair{other.reviewer, one.reviewer,
 				calibration.PairCell{A: other.answer, B: one.answer, Visible: other.visible || one.visible}}]++
 		}
 		before = append(before, one)
@@ -136,9 +132,9 @@ ORDER BY x.trace_id, x.reviewer`, args...)
 		return nil, err
 	}
 	pairs := make([]countedPair, 0, len(counts))
-	for k, n := range counts {
-		k.cell.N = n
-		pairs = append(pairs, countedPair{a: k.a, b: k.b, cell: k.cell})
+	for pair, n := range counts {
+		pair.cell.N = n
+		pairs = append(pairs, pair)
 	}
 	return pairs, nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -24,13 +23,6 @@ func newHome(t *testing.T) home {
 		return home{address, map[string]string{"COUNTERSIGN_DATA": filepath.Dir(path)}}
 	}
 	return home{address, map[string]string{"COUNTERSIGN_DATABASE_URL": address}}
-}
-
-// with adds to the environment.
-func (h home) with(name, value string) map[string]string {
-	env := maps.Clone(h.env)
-	env[name] = value
-	return env
 }
 
 // open is a store over the same data, with the clock of newConsole.
