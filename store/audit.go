@@ -190,7 +190,7 @@ func (s *Store) EachAuditEvent(ctx context.Context, a Actor, fn func(AuditEvent)
 	if err != nil {
 		return head, err
 	}
-	defer func() { err = errors.Join(err, ignoreDone(read.Rollback())) }()
+	defer func() { err = errors.Join(err, read.end(ctx)) }()
 	head.Head = true
 	if err := read.QueryRowContext(ctx, `SELECT seq, hash FROM audit_head WHERE id = 1`).Scan(&head.Seq, &head.Hash); err != nil {
 		return head, err

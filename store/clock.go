@@ -69,6 +69,11 @@ var entropy = &ulid.LockedMonotonicReader{MonotonicReader: ulid.Monotonic(rand.R
 // newID makes an id that sorts by the time it was made (a ULID).
 func newID(at time.Time) string { return ulid.MustNew(ulid.Timestamp(at), entropy).String() }
 
+// newProjectID makes a short id: it stands in every row and index of the
+// project's, and there are few projects. The key of their table refuses the one
+// of two that should ever be the same.
+func newProjectID() string { return rand.Text()[:8] }
+
 // firstIDOf is not above any id made at that time or later.
 func firstIDOf(t time.Time) string {
 	var first ulid.ULID

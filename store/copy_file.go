@@ -117,7 +117,7 @@ func (f *fileTarget) begin(ctx context.Context) (all []table, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f.tx = &snapshot{Tx: tx, engine: temp}
+	f.tx = &snapshot{Tx: tx, pool: f.db}
 	if err := f.dropTriggers(ctx); err != nil {
 		return nil, err
 	}

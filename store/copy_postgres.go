@@ -44,7 +44,7 @@ func (p *postgresTarget) begin(ctx context.Context) (_ []table, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p.tx = &snapshot{Tx: tx, engine: p.engine}
+	p.tx = &snapshot{Tx: tx, pool: p.pool}
 	if p.all, err = tables(ctx, p.engine, p.tx); err != nil {
 		return nil, err
 	}

@@ -71,19 +71,28 @@ func engineFor(o Options) (engine, error) {
 // pool is a set of connections that take this package's SQL.
 type pool struct {
 	*sql.DB
-	engine engine
-	packed *packs
+	engine     engine
+	packed     *packs
+	statements *statements
 }
 
 func (p *pool) packs() *packs { return p.packed }
 
 // QueryContext runs a query that reads.
 func (p *pool) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	p.statements.keep(ctx, p.DB, query)
+	if stmt := p.statements.get(query); stmt != nil {
+		return stmt.QueryContext(ctx, storable(args)...)
+	}
 	return p.DB.QueryContext(ctx, p.engine.sql(query), storable(args)...)
 }
 
 // QueryRowContext runs a query that reads one row.
 func (p *pool) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	p.statements.keep(ctx, p.DB, query)
+	if stmt := p.statements.get(query); stmt != nil {
+		return stmt.QueryRowContext(ctx, storable(args)...)
+	}
 	return p.DB.QueryRowContext(ctx, p.engine.sql(query), storable(args)...)
 }
 
@@ -93,24 +102,39 @@ func (p *pool) snapshot(ctx context.Context) (*snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("begin: %w", err)
 	}
-	return &snapshot{t, p.engine, p.packed}, nil
+	return &snapshot{Tx: t, pool: p}, nil
 }
 
 // snapshot is a transaction that only reads.
 type snapshot struct {
 	*sql.Tx
-	engine engine
-	packed *packs
+	pool  *pool
+	fresh []string // queries that are not prepared yet
 }
 
-func (s *snapshot) packs() *packs { return s.packed }
+func (s *snapshot) packs() *packs { return s.pool.packed }
+
+// end ends the transaction. It prepares for the next one what was new.
+func (s *snapshot) end(ctx context.Context) error {
+	err := ignoreDone(s.Rollback())
+	s.pool.statements.keep(ctx, s.pool.DB, s.fresh...)
+	return err
+}
 
 func (s *snapshot) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return s.Tx.QueryContext(ctx, s.engine.sql(query), storable(args)...)
+	if stmt := s.pool.statements.get(query); stmt != nil {
+		return s.Tx.StmtContext(ctx, stmt).QueryContext(ctx, storable(args)...)
+	}
+	s.fresh = append(s.fresh, query)
+	return s.Tx.QueryContext(ctx, s.pool.engine.sql(query), storable(args)...)
 }
 
 func (s *snapshot) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	return s.Tx.QueryRowContext(ctx, s.engine.sql(query), storable(args)...)
+	if stmt := s.pool.statements.get(query); stmt != nil {
+		return s.Tx.StmtContext(ctx, stmt).QueryRowContext(ctx, storable(args)...)
+	}
+	s.fresh = append(s.fresh, query)
+	return s.Tx.QueryRowContext(ctx, s.pool.engine.sql(query), storable(args)...)
 }
 
 // migrate brings a schema up to date. The caller holds the lock.

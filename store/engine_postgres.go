@@ -74,7 +74,7 @@ func (e postgresEngine) connect(conns int) *pool {
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
 	db.SetConnMaxIdleTime(5 * time.Minute)
-	return &pool{DB: db, engine: e}
+	return &pool{DB: db, engine: e, statements: statementsFor(e)}
 }
 
 // check refuses servers on which the store would not behave.

@@ -74,7 +74,7 @@ func (e sqliteEngine) connect(lock string, conns int) (*pool, error) {
 	if err := db.Ping(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &pool{DB: db, engine: e}, nil
+	return &pool{DB: db, engine: e, statements: statementsFor(e)}, nil
 }
 
 // folderTrouble says in plain words what is wrong with the data folder.

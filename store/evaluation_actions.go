@@ -102,7 +102,7 @@ func (s *Store) ExposeEvaluation(ctx context.Context, a Actor, id string) (err e
 		}
 		var sealed bool
 		seal := sealedFor(a, "e.id")
-		if err := t.scan(ctx, `SELECT `+seal.sql+` FROM evaluations e WHERE e.id = ?`, append(append([]any{}, seal.args...), id), []any{&sealed}); err != nil {
+		if err := t.scan(ctx, `SELECT `+seal.value+` FROM evaluations e WHERE e.id = ?`, append(append([]any{}, seal.args...), id), []any{&sealed}); err != nil {
 			return err
 		}
 		if !sealed {

@@ -76,7 +76,7 @@ func (s *Store) full(ctx context.Context, a Actor, c conditions, run string, lim
 	sealed := sealedFor(a, "e.id")
 	args := append(append(append([]any{}, sealed.args...), c.args...), limit)
 	rows, err := collect(ctx, s.reader, scanFull, `
-SELECT `+sealed.sql+`, `+fullColumns+`
+SELECT `+sealed.value+`, `+fullColumns+`
 FROM evaluations e JOIN traces tr ON tr.id = e.trace_id
 `+c.where()+`
 ORDER BY e.id DESC LIMIT ?`, args...)

@@ -80,7 +80,7 @@ func (s *Store) ListEvaluations(ctx context.Context, a Actor, f EvaluationFilter
 	sealed := sealedFor(a, "e.id")
 	args := append(append(append([]any{}, sealed.args...), c.args...), f.limit()+1)
 	rows, err = collect(ctx, s.reader, scanEvaluationRow, `
-SELECT `+sealed.sql+`, `+rowColumns+`
+SELECT `+sealed.value+`, `+rowColumns+`
 FROM evaluations e JOIN traces tr ON tr.id = e.trace_id
 `+c.where()+`
 ORDER BY e.id DESC LIMIT ?`, args...)
@@ -99,7 +99,7 @@ ORDER BY e.id DESC LIMIT ?`, args...)
 func rowsOfTrace(ctx context.Context, q querier, a Actor, traceID string) ([]EvaluationRow, error) {
 	sealed := sealedFor(a, "e.id")
 	return collect(ctx, q, scanEvaluationRow, `
-SELECT `+sealed.sql+`, `+rowColumns+`
+SELECT `+sealed.value+`, `+rowColumns+`
 FROM evaluations e JOIN traces tr ON tr.id = e.trace_id
 WHERE e.trace_id = ? ORDER BY e.id DESC`, append(append([]any{}, sealed.args...), traceID)...)
 }

@@ -81,7 +81,7 @@ SELECT `+auditColumns+` FROM audit_events WHERE subject IN (?, ?, ?) AND allowed
 func (s *Store) traceFor(ctx context.Context, a Actor, traceID string) (t judge.Trace, revision int, sealed bool, err error) {
 	seal := traceSealedFor(a, "tr.id")
 	var body string
-	err = s.reader.QueryRowContext(ctx, `SELECT `+seal.sql+`, tr.revision, tr.body_hash FROM traces tr WHERE tr.id = ?`,
+	err = s.reader.QueryRowContext(ctx, `SELECT `+seal.value+`, tr.revision, tr.body_hash FROM traces tr WHERE tr.id = ?`,
 		append(append([]any{}, seal.args...), traceID)...).Scan(&sealed, &revision, (*digest)(&body))
 	if err != nil {
 		return t, 0, false, notFound(err, "trace with id %s", traceID)

@@ -76,7 +76,7 @@ func (s *Store) EnsureProject(ctx context.Context, a Actor, name string) (p Proj
 		return Project{}, err
 	}
 	err = s.write(ctx, func(t *tx) error {
-		p = Project{ID: t.newID(), Name: name, Policy: judge.DefaultPolicy(), CreatedAt: t.now}
+		p = Project{ID: newProjectID(), Name: name, Policy: judge.DefaultPolicy(), CreatedAt: t.now}
 		policy, err := json.Marshal(p.Policy)
 		if err != nil {
 			return err

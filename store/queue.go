@@ -149,7 +149,7 @@ func (s *Store) ListQueue(ctx context.Context, a Actor, f QueueFilter) (items []
 func queueQuery(a Actor, projectID string, f QueueFilter, now time.Time) (string, []any, error) {
 	seal := sealedFor(a, "r.evaluation_id")
 	var q strings.Builder
-	q.WriteString(`SELECT ` + seal.sql + `, ` + queueColumns + `
+	q.WriteString(`SELECT ` + seal.value + `, ` + queueColumns + `
 FROM reviews r LEFT JOIN users h ON h.id = r.holder_id WHERE r.project_id = ?`)
 	args := append(slices.Clone(seal.args), projectID)
 	and := func(condition string, values ...any) {

@@ -46,7 +46,7 @@ func (s *Store) GetReview(ctx context.Context, a Actor, reviewID string) (v Revi
 	if err != nil {
 		return Review{}, err
 	}
-	defer func() { err = errors.Join(err, ignoreDone(read.Rollback())) }()
+	defer func() { err = errors.Join(err, read.end(ctx)) }()
 	return s.readReview(ctx, read, a, reviewID)
 }
 
@@ -124,7 +124,7 @@ func (s *Store) readReviewRow(ctx context.Context, q querier, a Actor, reviewID 
 	var row queueRow
 	var lease sql.NullTime
 	err = q.QueryRowContext(ctx, `
-SELECT `+seal.sql+`, `+queueColumns+`, `+traceSeal.sql+`, p.id, p.name, t.id, t.revision, t.body_hash,
+SELECT `+seal.value+`, `+queueColumns+`, `+traceSeal.value+`, p.id, p.name, t.id, t.revision, t.body_hash,
     t.content_hash, t.candidate_hash, t.reference_hash, e.prompt_version,
     COALESCE((SELECT j.ordinal FROM judges j WHERE j.project_id = r.project_id AND j.name = r.judge AND j.current), FALSE)
 FROM reviews r

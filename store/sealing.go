@@ -15,8 +15,11 @@ import (
 // The condition is SQL, so that no filter, count or order by what is sealed
 // can be asked without it.
 type sealing struct {
-	sql  string // a condition on the evaluation
-	args []any
+	sql string // a condition on the evaluation
+	// value is the condition as a value to select. PostgreSQL turns an EXISTS
+	// there into a table of all that is sealed, for each query anew.
+	value string
+	args  []any
 }
 
 // sealedFor gives the condition for an actor and an evaluation whose id the
@@ -24,14 +27,16 @@ type sealing struct {
 // decide nothing: for them nothing is sealed.
 func sealedFor(a Actor, evaluationID string) sealing {
 	if !a.MayDecide() {
-		return sealing{sql: `(1 = 0)`}
+		return sealing{sql: `(1 = 0)`, value: `FALSE`}
 	}
-	return sealing{
-		sql: `EXISTS (SELECT 1 FROM reviews seal_r WHERE seal_r.evaluation_id = ` + evaluationID + `
+	of := `FROM reviews seal_r WHERE seal_r.evaluation_id = ` + evaluationID + `
   AND seal_r.blind AND seal_r.state IN ('open', 'claimed', 'adjudication')
   AND NOT EXISTS (SELECT 1 FROM first_answers seal_f WHERE seal_f.review_id = seal_r.id AND seal_f.user_id = ?)
-  AND NOT EXISTS (SELECT 1 FROM exposures seal_x WHERE seal_x.evaluation_id = seal_r.evaluation_id AND seal_x.user_id = ?))`,
-		args: []any{a.UserID, a.UserID},
+  AND NOT EXISTS (SELECT 1 FROM exposures seal_x WHERE seal_x.evaluation_id = seal_r.evaluation_id AND seal_x.user_id = ?)`
+	return sealing{
+		sql:   `EXISTS (SELECT 1 ` + of + `)`,
+		value: `COALESCE((SELECT TRUE ` + of + ` LIMIT 1), FALSE)`,
+		args:  []any{a.UserID, a.UserID},
 	}
 }
 
@@ -40,13 +45,15 @@ func sealedFor(a Actor, evaluationID string) sealing {
 // judgments, what others said) would tell.
 func traceSealedFor(a Actor, traceID string) sealing {
 	if !a.MayDecide() {
-		return sealing{sql: `(1 = 0)`}
+		return sealing{sql: `(1 = 0)`, value: `FALSE`}
 	}
 	inner := sealedFor(a, `seal_t.evaluation_id`)
+	reviews := `FROM reviews seal_t WHERE seal_t.trace_id = ` + traceID + ` AND ` + inner.sql
+	work := `FROM evaluations seal_q WHERE seal_q.trace_id = ` + traceID + ` AND seal_q.status IN ('queued', 'judging')`
 	return sealing{
-		sql: `(EXISTS (SELECT 1 FROM reviews seal_t WHERE seal_t.trace_id = ` + traceID + ` AND ` + inner.sql + `)
-  OR EXISTS (SELECT 1 FROM evaluations seal_q WHERE seal_q.trace_id = ` + traceID + ` AND seal_q.status IN ('queued', 'judging')))`,
-		args: inner.args,
+		sql:   `(EXISTS (SELECT 1 ` + reviews + `) OR EXISTS (SELECT 1 ` + work + `))`,
+		value: `COALESCE((SELECT TRUE ` + reviews + ` LIMIT 1), (SELECT TRUE ` + work + ` LIMIT 1), FALSE)`,
+		args:  inner.args,
 	}
 }
 

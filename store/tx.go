@@ -22,7 +22,9 @@ type tx struct {
 	events []event
 	counts map[tallyKey]int
 	recounts
-	stmts map[string]*sql.Stmt
+	kept  *statements          // of the writer
+	stmts map[string]*sql.Stmt // those in use here
+	once  []string             // queries that were prepared here only
 }
 
 // maxTries bounds how often a transaction is run that lost against others.
@@ -48,13 +50,15 @@ func (s *Store) writeOnce(ctx context.Context, fn func(*tx) error) error {
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	t := &tx{Tx: sqlTx, engine: s.engine, packed: s.packed, counts: map[tallyKey]int{}, recounts: newRecounts(), stmts: map[string]*sql.Stmt{}}
+	t := &tx{Tx: sqlTx, engine: s.engine, packed: s.packed, counts: map[tallyKey]int{}, recounts: newRecounts(),
+		kept: s.writer.statements, stmts: map[string]*sql.Stmt{}}
 	if err := s.fill(ctx, t, fn); err != nil {
 		return errors.Join(err, ignoreDone(t.Rollback()))
 	}
 	if err := t.Commit(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
+	s.writer.statements.keep(ctx, s.writer.DB, t.once...)
 	return nil
 }
 
@@ -82,11 +86,23 @@ func (t *tx) newID() string { return newID(t.now) }
 
 // QueryContext runs a query in the transaction.
 func (t *tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if t.engine.prepares() {
+		stmt, err := t.prepared(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		return stmt.QueryContext(ctx, storable(args)...)
+	}
 	return t.Tx.QueryContext(ctx, t.engine.sql(query), storable(args)...)
 }
 
 // QueryRowContext runs a query for one row in the transaction.
 func (t *tx) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	if t.engine.prepares() {
+		if stmt, err := t.prepared(ctx, query); err == nil {
+			return stmt.QueryRowContext(ctx, storable(args)...)
+		} // else the row says why
+	}
 	return t.Tx.QueryRowContext(ctx, t.engine.sql(query), storable(args)...)
 }
 
@@ -99,16 +115,21 @@ func ignoreDone(err error) error {
 	return err
 }
 
-// prepared gives a statement that is prepared once per transaction: batches
-// repeat the same few statements thousands of times.
+// prepared gives a statement that is prepared once: batches repeat the same few
+// statements thousands of times, and so do transactions.
 func (t *tx) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
 	if stmt, ok := t.stmts[query]; ok {
 		return stmt, nil
+	}
+	if kept := t.kept.get(query); kept != nil {
+		t.stmts[query] = t.StmtContext(ctx, kept)
+		return t.stmts[query], nil
 	}
 	stmt, err := t.PrepareContext(ctx, query)
 	if err != nil {
 		return nil, fmt.Errorf("prepare %q: %w", firstLine(query), err)
 	}
+	t.once = append(t.once, query)
 	t.stmts[query] = stmt
 	return stmt, nil
 }
