@@ -20,7 +20,7 @@ func (c restoreCmd) Run(ctx context.Context, s *state) error {
 	if err != nil {
 		return err
 	}
-	r, err := store.Restore(ctx, o, c.File, c.Force, s.now())
+	r, err := store.Restore(ctx, o, c.File, c.Force, s.machineTime())
 	switch {
 	case err != nil:
 		return moved(ctx, err)

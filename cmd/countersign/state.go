@@ -33,6 +33,14 @@ type state struct {
 	listening func(address string)
 }
 
+// machineTime names files; what is stored has the database's time.
+func (s *state) machineTime() time.Time {
+	if s.now != nil {
+		return s.now()
+	}
+	return time.Now()
+}
+
 // env is a variable of the environment, or empty.
 func (s *state) env(name string) string {
 	v, _ := s.lookupEnv(name)
