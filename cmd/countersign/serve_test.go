@@ -26,7 +26,7 @@ func start(t *testing.T, c *console) (address string, stop func()) {
 	case code := <-ended:
 		t.Fatalf("ended with %d before it listened:\n%s%s", code, c.out, c.messages)
 	case <-time.After(60 * time.Second):
-		t.Fatal("it did not listen within a minute")
+		t.Fatal("it did not listen within five minutes")
 	}
 	return "http://" + address, func() {
 		t.Helper()
