@@ -25,7 +25,7 @@ func start(t *testing.T, c *console) (address string, stop func()) {
 	case address = <-listening:
 	case code := <-ended:
 		t.Fatalf("ended with %d before it listened:\n%s%s", code, c.out, c.messages)
-	case <-time.After(60 * time.Second):
+	case <-time.After(5 * time.Minute): // far more than the demo takes under the race detector
 		t.Fatal("it did not listen within five minutes")
 	}
 	return "http://" + address, func() {
