@@ -46,6 +46,9 @@ func Backup(ctx context.Context, o Options, file string, force bool) (r BackupRe
 	}
 	defer wrap(&err, "back up %s to %s", e.path, file)
 	defer plainly(e, &err)
+	if err := notTheDatabase(file, e.path); err != nil {
+		return r, err
+	}
 	if _, err := os.Stat(file); err == nil && !force {
 		return r, fmt.Errorf("the file is there already: name another one, or replace it with --force: %w", ErrConflict)
 	}
@@ -78,6 +81,24 @@ func Backup(ctx context.Context, o Options, file string, force bool) (r BackupRe
 	}
 	r.File, r.Bytes = file, info.Size()
 	return r, part.rename(file)
+}
+
+// notTheDatabase refuses to write a backup over the database itself, under any
+// name, or over one of the files that SQLite keeps beside it.
+func notTheDatabase(file, database string) error {
+	target, err := os.Stat(file)
+	if err != nil {
+		return nil // a new name
+	}
+	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
+		if own, err := os.Stat(database + end); err == nil && os.SameFile(target, own) {
+			return fmt.Errorf("the file is the database itself or a part of it: name another one: %w", ErrInvalid)
+		}
+	}
+	if _, err := os.Stat(strings.TrimSuffix(strings.TrimSuffix(file, "-wal"), "-shm") + "-wal"); err == nil {
+		return fmt.Errorf("the file is a database that is in use, or a part of one: name another one: %w", ErrInvalid)
+	}
+	return nil
 }
 
 func fileEngine(o Options) (sqliteEngine, error) {

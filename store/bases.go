@@ -17,6 +17,24 @@ func detailBase(evaluationID string, round int) baseRef {
 	return baseRef("d" + evaluationID + ":" + strconv.Itoa(round))
 }
 
+// readTraceBases reads the traces that texts are packed against, all at once.
+func (r *texts) readTraceBases(ctx context.Context, packed []text) error {
+	var wanted []string
+	for _, x := range packed {
+		if _, known := r.bases[x.base]; x.base != "" && x.base[0] == 't' && !known {
+			wanted = append(wanted, string(x.base[1:]))
+		}
+	}
+	if len(wanted) < 2 {
+		return nil
+	}
+	bodies, err := r.traceBodies(ctx, wanted)
+	for id, body := range bodies {
+		r.bases[traceBase(id)] = body.base()
+	}
+	return err
+}
+
 // base reads what a reference names. None gives none.
 func (r *texts) base(ctx context.Context, ref baseRef) (base [][]byte, err error) {
 	if ref == "" {

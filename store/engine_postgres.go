@@ -38,6 +38,11 @@ func newPostgres(address string) (engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the database address can't be read: %w: %w", err, ErrInvalid)
 	}
+	// What is left of a password with unescaped signs stands in the wrong part,
+	// where messages and the log would show it.
+	if strings.ContainsAny(c.Host, "@") || strings.Contains(c.Database, "@") || strings.Contains(c.Database, "/") || strings.Contains(c.User, "@") {
+		return nil, fmt.Errorf("the database address can't be read: it has an @ or a / too many; write %%40 and %%2F for them in a name or password: %w", ErrInvalid)
+	}
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = 5 * time.Second
 	}
@@ -116,6 +121,9 @@ func (e postgresEngine) migrate(ctx context.Context, p *pool) (err error) {
 		_, reset := conn.ExecContext(context.WithoutCancel(ctx), `RESET lock_timeout`)
 		err = errors.Join(err, unlock, reset)
 	}()
+	if err := e.foreign(ctx, p); err != nil {
+		return err
+	}
 	if err := migrate(ctx, goose.DialectPostgres, p.DB); err != nil {
 		return err
 	}
@@ -123,6 +131,18 @@ func (e postgresEngine) migrate(ctx context.Context, p *pool) (err error) {
 		return err
 	}
 	return fillKeptCounts(ctx, e, p)
+}
+
+// foreign refuses a schema that has tables of something else in it.
+func (e postgresEngine) foreign(ctx context.Context, p *pool) error {
+	var tables, ours int
+	err := p.QueryRowContext(ctx, `
+SELECT count(*), count(*) FILTER (WHERE table_name = 'goose_db_version') FROM information_schema.tables
+WHERE table_schema = current_schema()`).Scan(&tables, &ours)
+	if err == nil && tables > 0 && ours == 0 {
+		err = fmt.Errorf("the database has tables of something else: make one for Countersign alone: %w", ErrInvalid)
+	}
+	return err
 }
 
 // collate makes every text column sort by its bytes, as SQLite does and as

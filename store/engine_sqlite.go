@@ -46,6 +46,15 @@ func (e sqliteEngine) open(ctx context.Context) (writer, reader *pool, err error
 		return nil, nil, e.folderTrouble(err)
 	}
 	defer unlock()
+	// SQLite makes its other files with the rights of this one: it holds
+	// password hashes and every trace, whatever the folder's rights are.
+	made, err := os.OpenFile(e.path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, nil, e.folderTrouble(err)
+	}
+	if err := made.Close(); err != nil {
+		return nil, nil, e.folderTrouble(err)
+	}
 	if writer, err = e.connect("immediate", 1); err != nil {
 		return nil, nil, err
 	}

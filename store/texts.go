@@ -76,6 +76,9 @@ func (r *texts) get(ctx context.Context, hashes []string) (map[string]string, er
 		if err != nil {
 			return err
 		}
+		if err := r.readTraceBases(ctx, found); err != nil {
+			return err
+		}
 		for _, x := range found {
 			base, err := r.base(ctx, x.base)
 			if err != nil {

@@ -129,8 +129,9 @@ WHERE k.hash = ? AND k.revoked_at IS NULL AND u.disabled_at IS NULL`, judge.Hash
 // notingLimit is how long a call may wait for its token's last use to be noted.
 const notingLimit = time.Second
 
-// noteUse notes when a token was used last. While writers queue the call does
-// not wait for it: the next call notes it.
+// noteUse notes when a token was used last. While writers queue, or a full disk
+// lets nothing be written, the call does not wait for it: it may only be to
+// read, and the next call notes it.
 func (s *Store) noteUse(ctx context.Context, tokenID string) error {
 	soon, cancel := context.WithTimeout(ctx, notingLimit)
 	defer cancel()
@@ -138,7 +139,7 @@ func (s *Store) noteUse(ctx context.Context, tokenID string) error {
 		_, err := t.exec(ctx, `UPDATE tokens SET last_used_at = ? WHERE id = ?`, t.now, tokenID)
 		return err
 	})
-	if err != nil && soon.Err() != nil && ctx.Err() == nil {
+	if err != nil && ctx.Err() == nil && (soon.Err() != nil || s.Trouble(err) != nil) {
 		return nil
 	}
 	return err

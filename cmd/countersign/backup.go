@@ -41,7 +41,7 @@ func (c backupCmd) tell(s *state, r store.BackupReport) error {
 // the files refuse is bad usage, and being stopped leaves all as it was.
 func moved(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return fmt.Errorf("stopped: nothing was changed: %w", context.Canceled)
+		return anewError{errors.New("stopped: nothing was changed, and the same command begins anew")}
 	}
 	return refused(err)
 }

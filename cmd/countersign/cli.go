@@ -47,6 +47,8 @@ func run(ctx context.Context, s *state) int {
 	}
 	code := exitCode(err)
 	switch {
+	case code == exitInterrupted && errors.As(err, new(anewError)):
+		s.say("countersign: %v", err)
 	case code == exitInterrupted:
 		s.say("countersign: %v", errInterrupted) // not where it happened to be
 	case err != nil && !errors.Is(err, errFailed):

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/countersign/countersign/store"
@@ -30,8 +31,7 @@ func (c copyCmd) Run(ctx context.Context, s *state) error {
 	p.end()
 	switch {
 	case ctx.Err() != nil:
-		s.say("the copy is not finished; the same command begins it anew")
-		return errInterrupted
+		return anewError{errors.New("stopped: the copy is not finished, and the same command begins it anew")}
 	case err != nil:
 		return refused(err)
 	case c.JSON:

@@ -23,6 +23,12 @@ const (
 // errInterrupted ends a command that was told to stop. What is done is kept.
 var errInterrupted = errors.New("stopped: what is done is kept, the same command goes on from here")
 
+// anewError ends a command that was told to stop and keeps nothing of what it
+// did; its text says how things stand.
+type anewError struct{ error }
+
+func (e anewError) Unwrap() error { return e.error }
+
 // errFailed ends a command that has said on stderr already what is bad.
 var errFailed = errors.New("failed")
 
@@ -41,7 +47,7 @@ func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.Is(err, errInterrupted) || errors.Is(err, context.Canceled):
+	case errors.Is(err, errInterrupted), errors.Is(err, context.Canceled), errors.As(err, new(anewError)):
 		return exitInterrupted
 	case errors.As(err, &usage), errors.As(err, &parse), errors.As(err, &unknown),
 		errors.Is(err, store.ErrInvalid), errors.Is(err, store.ErrNotFound):
