@@ -166,8 +166,12 @@ ORDER BY (SELECT k.skipped_at FROM review_skips k WHERE k.review_id = r.id AND k
 // and sets the order, its first parameter is the user.
 func firstFree(ctx context.Context, q querier, a Actor, projectID string, f ClaimFilter, now time.Time, rest string, more ...any) (id string, err error) {
 	var w strings.Builder
+	which := `r.state IN ('open', 'claimed') AND NOT r.adjudicating` // as the index reviews_free has it
+	if a.mayAdjudicate() {
+		which = waiting
+	}
 	w.WriteString(`
-SELECT r.id FROM reviews r WHERE r.project_id = ? AND ` + waiting + `
+SELECT r.id FROM reviews r WHERE r.project_id = ? AND ` + which + `
   AND (r.state <> 'claimed' OR ` + leaseLapsed + `)`)
 	args := []any{projectID, now, now.Add(longestLease)}
 	if f.Judge != "" {
@@ -181,8 +185,6 @@ SELECT r.id FROM reviews r WHERE r.project_id = ? AND ` + waiting + `
 	if a.mayAdjudicate() {
 		w.WriteString(` AND (NOT r.adjudicating OR NOT EXISTS (` + sentAway + `))`)
 		args = append(args, a.UserID)
-	} else {
-		w.WriteString(` AND NOT r.adjudicating`)
 	}
 	args = append(append(args, a.UserID), more...)
 	err = q.QueryRowContext(ctx, w.String()+rest, args...).Scan(&id)

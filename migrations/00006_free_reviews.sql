@@ -1,0 +1,4 @@
+-- +goose Up
+-- What a reviewer may take, in order: items that wait for a lead stand first in
+-- the queue, and a claim would walk past all of them.
+CREATE INDEX reviews_free ON reviews (project_id, urgency, due_at, id, judge, domain) WHERE state IN ('open', 'claimed') AND NOT adjudicating;
