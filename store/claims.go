@@ -167,8 +167,11 @@ ORDER BY (SELECT k.skipped_at FROM review_skips k WHERE k.review_id = r.id AND k
 func firstFree(ctx context.Context, q querier, a Actor, projectID string, f ClaimFilter, now time.Time, rest string, more ...any) (id string, err error) {
 	var w strings.Builder
 	which := `r.state IN ('open', 'claimed') AND NOT r.adjudicating` // as the index reviews_free has it
-	if a.mayAdjudicate() {
+	switch {
+	case a.mayAdjudicate():
 		which = waiting
+	case f.Judge != "":
+		which = waiting + ` AND NOT r.adjudicating` // as the index reviews_judge has it
 	}
 	w.WriteString(`
 SELECT r.id FROM reviews r WHERE r.project_id = ? AND ` + which + `

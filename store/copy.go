@@ -74,6 +74,9 @@ func Copy(ctx context.Context, from, to Options, tell func(table string, rows in
 			err = fmt.Errorf("%w: %w", ctx.Err(), err)
 		}
 	}()
+	if report.From == report.To {
+		return report, fmt.Errorf("source and target are the same database: %w", ErrConflict)
+	}
 	if err := mustHold(ctx, source, "the source"); err != nil {
 		return report, err
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 func TestExists(t *testing.T) {
-	o := store.Options{URL: storetest.Address(t)}
+	o := store.Options{URL: storetest.Unmigrated(t)}
 	for range 2 { // looking makes nothing
 		if there, err := store.Exists(t.Context(), o); err != nil || there {
 			t.Fatalf("before it was made: %v, %v", there, err)
