@@ -10,11 +10,11 @@ import (
 // Contents is what a check of everything that is stored found.
 type Contents struct {
 	Texts    int64    // unpacked, each held to its hash
-	Reports  int64    // rounds of judging, unpacked
+	Reports  int64    // current reports, unpacked
 	Problems []string // in plain words; empty when all is well
 }
 
-// CheckContents unpacks every text and report and holds texts to their hashes,
+// CheckContents unpacks every text and current report, holds texts to their hashes,
 // and counts anew what is kept as a count. The audit chain says nothing of
 // these; SQLite's own check does not see bytes that a disk changed inside a
 // value. It reads everything: some minutes for a million evaluations. Only the
