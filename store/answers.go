@@ -141,10 +141,11 @@ SELECT verdict, label, findings, answered_at FROM first_answers WHERE review_id 
 // exposed says whether the actor asked on the record to see the verdict of an
 // evaluation before answering.
 func exposed(ctx context.Context, q querier, evaluationID, userID string) (seen bool, err error) {
-	err = q.QueryRowContext(ctx, `
-SELECT EXISTS (SELECT 1 FROM exposures WHERE evaluation_id = ? AND user_id = ?)`, evaluationID, userID).Scan(&seen)
+	err = q.QueryRowContext(ctx, `SELECT EXISTS (`+exposure+`)`, evaluationID, userID).Scan(&seen)
 	return seen, err
 }
+
+const exposure = `SELECT 1 FROM exposures WHERE evaluation_id = ? AND user_id = ?`
 
 // CommitFirstAnswer keeps what the holder of a blind item says before the
 // reveal, for ever, and gives the review with the judge's verdict. The same

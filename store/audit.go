@@ -52,10 +52,14 @@ type event struct {
 	subject string
 	denied  bool
 	data    any // a small struct or map; never a payload
+	at      time.Time
 }
 
 // audit notes an event; it is chained and stored with the transaction.
-func (t *tx) audit(e event) { t.events = append(t.events, e) }
+func (t *tx) audit(e event) {
+	e.at = t.now
+	t.events = append(t.events, e)
+}
 
 // writeEvents chains and stores the transaction's events. The head row is
 // locked when it is read, so two transactions can't take the same place.
@@ -68,6 +72,7 @@ func (t *tx) writeEvents(ctx context.Context) error {
 	if err := t.QueryRowContext(ctx, `SELECT h.seq, h.hash FROM audit_head h WHERE h.id = 1`+t.engine.forUpdate("h")).Scan(&seq, &prev); err != nil {
 		return fmt.Errorf("read the head of the audit chain: %w", err)
 	}
+	rows := newBulk("audit_events", "", "seq", "at", "project", "actor_id", "actor", "action", "subject", "allowed", "data", "prev_hash", "hash")
 	for _, e := range t.events {
 		data, err := json.Marshal(e.data)
 		if err != nil {
@@ -75,20 +80,18 @@ func (t *tx) writeEvents(ctx context.Context) error {
 		}
 		seq++
 		link := AuditEvent{
-			Seq: seq, At: t.now, Project: e.project, ActorID: e.actor.UserID, Actor: e.actor.Name,
+			Seq: seq, At: e.at, Project: e.project, ActorID: e.actor.UserID, Actor: e.actor.Name,
 			Action: e.action, Subject: e.subject, Allowed: !e.denied, Data: data, PrevHash: prev,
 		}
 		if link.Hash, err = link.ChainHash(); err != nil {
 			return err
 		}
-		if _, err := t.exec(ctx, `
-INSERT INTO audit_events (seq, at, project, actor_id, actor, action, subject, allowed, data, prev_hash, hash)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			link.Seq, link.At, link.Project, link.ActorID, link.Actor, link.Action, link.Subject, link.Allowed,
-			string(link.Data), digest(link.PrevHash), digest(link.Hash)); err != nil {
-			return err
-		}
+		rows.add(link.Seq, link.At, link.Project, link.ActorID, link.Actor, link.Action, link.Subject, link.Allowed,
+			string(link.Data), digest(link.PrevHash), digest(link.Hash))
 		prev = link.Hash
+	}
+	if err := rows.write(ctx, t); err != nil {
+		return err
 	}
 	_, err := t.exec(ctx, `UPDATE audit_head SET seq = ?, hash = ? WHERE id = 1`, seq, prev)
 	return err

@@ -59,7 +59,7 @@ func (s *Store) checkTexts(ctx context.Context, c *Contents) error {
 		if err != nil || len(hashes) == 0 {
 			return err
 		}
-		plain, err := textsFrom(s.reader).get(ctx, hashes)
+		plain, err := textsAnew(s.reader).get(ctx, hashes)
 		if err != nil {
 			return s.content(err)
 		}
@@ -86,7 +86,7 @@ SELECT DISTINCT x.evaluation_id FROM evaluation_reports x WHERE x.evaluation_id 
 		if err != nil || len(ids) == 0 {
 			return err
 		}
-		if _, err := textsFrom(s.reader).details(ctx, ids); err != nil {
+		if _, err := textsAnew(s.reader).details(ctx, ids); err != nil {
 			return s.content(err)
 		}
 		c.Reports += int64(len(ids))

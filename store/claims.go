@@ -45,19 +45,19 @@ func (r reviewState) tallyWaiting(t *tx, d int) {
 // loadReviewState reads an item and holds it until the transaction ends.
 func loadReviewState(ctx context.Context, t *tx, reviewID string) (r reviewState, err error) {
 	var claimed, lease sql.NullTime
+	var policy string
 	err = t.QueryRowContext(ctx, `
 SELECT r.id, r.project_id, r.evaluation_id, r.trace_id, r.external_id, r.judge, r.state, r.lead_reason, r.blind,
     r.adjudicating, r.stratum, r.inclusion_probability, COALESCE(r.holder_id, ''), COALESCE(h.name, ''),
-    r.claimed_at, r.lease_expires_at
-FROM reviews r LEFT JOIN users h ON h.id = r.holder_id WHERE r.id = ?`+t.engine.forUpdate("r"), reviewID).Scan(
+    r.claimed_at, r.lease_expires_at, p.name, p.policy
+FROM reviews r JOIN projects p ON p.id = r.project_id LEFT JOIN users h ON h.id = r.holder_id WHERE r.id = ?`+t.engine.forUpdate("r"), reviewID).Scan(
 		&r.id, &r.projectID, &r.evaluationID, &r.traceID, &r.externalID, &r.judge, &r.state, &r.leadReason, &r.blind,
-		&r.adjudicating, &r.stratum, &r.probability, &r.holderID, &r.holderName, &claimed, &lease)
+		&r.adjudicating, &r.stratum, &r.probability, &r.holderID, &r.holderName, &claimed, &lease, &r.project, &policy)
 	if err != nil {
 		return r, notFound(err, "review %q", reviewID)
 	}
 	r.claimedAt, r.lease = optional(claimed), optional(lease)
-	p, err := projectByID(ctx, t, r.projectID)
-	r.project, r.policy = p.Name, p.Policy
+	r.policy, err = readPolicy(r.project, policy)
 	return r, err
 }
 

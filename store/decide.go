@@ -113,10 +113,11 @@ func (f facts) visible() bool { return f.first == nil && (!f.review.blind || f.s
 
 func loadFacts(ctx context.Context, q querier, a Actor, r reviewState) (f facts, err error) {
 	f.review = r
+	var decided bool
 	err = q.QueryRowContext(ctx, `
-SELECT e.verdict, e.label, e.prompt_version, t.cluster
-FROM evaluations e JOIN traces t ON t.id = e.trace_id WHERE e.id = ?`, r.evaluationID).Scan(
-		&f.judged.Verdict, &f.judged.Label, &f.promptVersion, &f.cluster)
+SELECT e.verdict, e.label, e.prompt_version, t.cluster, EXISTS (`+exposure+`), EXISTS (SELECT 1 FROM decisions d WHERE d.review_id = ?)
+FROM evaluations e JOIN traces t ON t.id = e.trace_id WHERE e.id = ?`, r.evaluationID, a.UserID, r.id, r.evaluationID).Scan(
+		&f.judged.Verdict, &f.judged.Label, &f.promptVersion, &f.cluster, &f.seen, &decided)
 	if err != nil {
 		return f, fmt.Errorf("read evaluation %s: %w", r.evaluationID, err)
 	}
@@ -128,8 +129,8 @@ FROM evaluations e JOIN traces t ON t.id = e.trace_id WHERE e.id = ?`, r.evaluat
 	if f.first, err = firstAnswer(ctx, q, r.id, a.UserID); err != nil {
 		return f, err
 	}
-	if f.seen, err = exposed(ctx, q, r.evaluationID, a.UserID); err != nil {
-		return f, err
+	if !decided {
+		return f, nil
 	}
 	last, ok, err := lastSettling(ctx, q, r.id)
 	if ok {

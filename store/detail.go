@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/store/pack"
@@ -60,22 +61,34 @@ func (d detail) fill(e *judge.Evaluation) {
 }
 
 // details reads the current round of many evaluations; those without one are
-// absent.
+// absent. A round is never changed, so those read last are remembered; nobody
+// may change what they hold.
 func (r *texts) details(ctx context.Context, ids []string) (map[string]detail, error) {
 	type row struct {
 		id, trace string
+		round     int
 		packed    pack.Packed
 	}
 	found := make(map[string]detail, len(ids))
 	return found, inBatches(distinct(ids), func(batch []string) error {
 		rows, err := collect(ctx, r.q, func(rows *sql.Rows, v *row) error {
-			return scanPacked(rows, &v.packed, &v.id, &v.trace)
+			return scanPacked(rows, &v.packed, &v.id, &v.trace, &v.round)
 		}, `
-SELECT x.evaluation_id, e.trace_id, x.codec, x.dictionary, x.detail
+SELECT x.evaluation_id, e.trace_id, x.round, x.codec, x.dictionary, x.detail
 FROM evaluation_reports x JOIN evaluations e ON e.id = x.evaluation_id
 WHERE x.evaluation_id IN (`+placeholders(len(batch))+`) AND x.current`, anys(batch)...)
 		if err != nil {
 			return err
+		}
+		remembered := r.q.packs().reports
+		if !r.anew {
+			rows = slices.DeleteFunc(rows, func(v row) bool {
+				d, known := remembered.Get(detailBase(v.id, v.round))
+				if known {
+					found[v.id] = d
+				}
+				return known
+			})
 		}
 		if err := r.readBases(ctx, len(rows), func(i int) (pack.Codec, string) { return rows[i].packed.Codec, rows[i].trace }); err != nil {
 			return err
@@ -86,6 +99,9 @@ WHERE x.evaluation_id IN (`+placeholders(len(batch))+`) AND x.current`, anys(bat
 				return fmt.Errorf("the stored report of evaluation %s: %w", v.id, err)
 			}
 			found[v.id] = d
+			if len(v.packed.Body) <= recentLargest/4 {
+				remembered.Add(detailBase(v.id, v.round), d)
+			}
 		}
 		return nil
 	})

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"github.com/countersign/countersign/store/pack"
 )
 
@@ -22,12 +24,21 @@ var dictionarySizes = map[string]int{"trace": 64 << 10, "prompt": 8 << 10, "deta
 // samplesFor is from how many texts a dictionary is made.
 const samplesFor = 24
 
-// packs are the dictionaries of one database, as far as they were needed.
+// packs are what is needed to read the texts of one database: its dictionaries,
+// as far as they were asked for, and the traces that were read last.
 type packs struct {
 	mu       sync.Mutex
 	byID     map[uint32]*pack.Dictionary
 	families map[family]*sampled
+	recent   *lru.Cache[string, traceBody] // by hash: what a hash names never changes
+	reports  *lru.Cache[baseRef, detail]
 }
+
+// Traces and reports that are remembered: some 10 MB at most.
+const (
+	recentTraces  = 256
+	recentLargest = 20 << 10
+)
 
 // sampled is what this process knows of a family.
 type sampled struct {
@@ -37,7 +48,12 @@ type sampled struct {
 }
 
 func newPacks() *packs {
-	return &packs{byID: map[uint32]*pack.Dictionary{}, families: map[family]*sampled{}}
+	recent, err := lru.New[string, traceBody](recentTraces)
+	reports, failed := lru.New[baseRef, detail](recentTraces)
+	if err != nil || failed != nil {
+		panic("a size below one")
+	}
+	return &packs{byID: map[uint32]*pack.Dictionary{}, families: map[family]*sampled{}, recent: recent, reports: reports}
 }
 
 // byNumber reads a dictionary that a text was packed with.
@@ -102,7 +118,7 @@ func (s *Store) dictionary(ctx context.Context, f family, samples ...string) (*p
 	if len(content) == 0 {
 		return nil, nil
 	}
-	err := s.write(ctx, func(t *tx) error {
+	err := s.writeAlone(ctx, func(t *tx) error {
 		// Another process may have made one; then it counts.
 		var id int64
 		if err := t.scan(ctx, `SELECT coalesce(max(id), 0) + 1 FROM dictionaries`, nil, []any{&id}); err != nil {

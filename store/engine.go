@@ -20,9 +20,9 @@ type engine interface {
 	// open connects, migrates under a lock, and gives the pool that write
 	// transactions run on and the one for reading.
 	open(ctx context.Context) (writer, reader *pool, err error)
-	// turn waits until this process may write, where processes have to take
-	// turns, and gives what ends it.
-	turn(ctx context.Context) (end func())
+	// oneWriter is the line of those who want to write, where one can at a time;
+	// nil: as many can as there are.
+	oneWriter() *together
 	// sql is the query as this database writes it.
 	sql(query string) string
 	// snapshot are the options of a transaction that reads one moment.

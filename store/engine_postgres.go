@@ -179,9 +179,6 @@ ORDER BY c.table_name, c.ordinal_position`)
 	return nil
 }
 
-// turn is at once: PostgreSQL has as many writers as there are.
-func (e postgresEngine) turn(context.Context) (end func()) { return func() {} }
-
 // sql numbers the placeholders. No text of this package has a question mark
 // inside quotes.
 func (e postgresEngine) sql(query string) string {
@@ -214,7 +211,8 @@ func (e postgresEngine) forUpdateFree(alias string) string {
 	return " FOR NO KEY UPDATE OF " + alias + " SKIP LOCKED"
 }
 
-func (e postgresEngine) prepares() bool { return false }
+func (e postgresEngine) prepares() bool       { return false }
+func (e postgresEngine) oneWriter() *together { return nil }
 
 func (e postgresEngine) now(ctx context.Context, q querier) (now time.Time, err error) {
 	if err := q.QueryRowContext(ctx, `SELECT clock_timestamp()`).Scan(&now); err != nil {

@@ -20,7 +20,7 @@ func (s *Store) export(ctx context.Context, a Actor, what string, f EvaluationFi
 	if err != nil {
 		return Project{}, err
 	}
-	return p, s.write(ctx, func(t *tx) error {
+	return p, s.writeAlone(ctx, func(t *tx) error {
 		t.audit(event{project: p.Name, actor: a, action: action, subject: "project:" + p.ID, data: map[string]any{"run": f.Run}})
 		return nil
 	})

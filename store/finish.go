@@ -20,7 +20,7 @@ func (s *Store) FinishWork(ctx context.Context, done []judge.Finished) (err erro
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, func(t *tx) error {
+	return s.writeAlone(ctx, func(t *tx) error {
 		known, err := t.knownOf(ctx, ready)
 		if err != nil {
 			return err

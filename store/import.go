@@ -60,7 +60,7 @@ func (s *Store) ImportTraces(ctx context.Context, a Actor, project string, items
 	}); err != nil {
 		return nil, err
 	}
-	err = s.write(ctx, func(t *tx) error {
+	err = s.writeAlone(ctx, func(t *tx) error {
 		done = make([]Imported, 0, len(prepared))
 		m := newImporter(t, a, p)
 		if err := m.readKnown(ctx, prepared); err != nil {

@@ -31,7 +31,7 @@ func fillKeptCounts(ctx context.Context, e engine, p *pool) error {
 		if done = at == keptCountsDone; done {
 			break
 		}
-		if err := s.write(ctx, func(t *tx) error { return t.fillKeptCounts(ctx, at) }); err != nil {
+		if err := s.writeAlone(ctx, func(t *tx) error { return t.fillKeptCounts(ctx, at) }); err != nil {
 			return fmt.Errorf("count what is there already, after trace %q: %w", at, err)
 		}
 	}

@@ -55,7 +55,7 @@ func (s *Store) DropOrphanTexts(ctx context.Context) (n int64, err error) {
 
 // dropOrphans looks again, where nothing can change, and removes.
 func (s *Store) dropOrphans(ctx context.Context, refs []reference, sources *sourcesNamed, hashes []any) (n int64, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.writeAlone(ctx, func(t *tx) error {
 		if err := t.retire(ctx); err != nil {
 			return err
 		}

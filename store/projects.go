@@ -33,10 +33,16 @@ func scanProject(scan func(...any) error, p *Project) error {
 		return err
 	}
 	p.CreatedAt = p.CreatedAt.UTC()
-	if err := json.Unmarshal([]byte(policy), &p.Policy); err != nil {
-		return fmt.Errorf("the stored policy of project %s: %w", p.Name, err)
+	var err error
+	p.Policy, err = readPolicy(p.Name, policy)
+	return err
+}
+
+func readPolicy(project, stored string) (p judge.Policy, err error) {
+	if err := json.Unmarshal([]byte(stored), &p); err != nil {
+		return p, fmt.Errorf("the stored policy of project %s: %w", project, err)
 	}
-	return nil
+	return p, nil
 }
 
 func projectNamed(ctx context.Context, q querier, name string) (Project, error) {

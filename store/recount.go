@@ -67,7 +67,8 @@ func (t *tx) lockRecounted(ctx context.Context) error {
 	return t.lockTraces(ctx, slices.Collect(maps.Keys(t.recounts.traces)))
 }
 
-// writeRecounts brings every kept count in step with the traces noted. The
+// writeRecounts says of every evaluation of the traces noted what it counts as,
+// and by how much that changes the kept counts. The
 // order of locks is that of all transactions: traces, evaluations, then counts
 // in the order of their keys.
 func (t *tx) writeRecounts(ctx context.Context) error {
@@ -77,7 +78,6 @@ func (t *tx) writeRecounts(ctx context.Context) error {
 	if err := t.lockRecounted(ctx); err != nil {
 		return err
 	}
-	d := newDeltas()
 	traces := slices.Sorted(maps.Keys(t.recounts.traces))
 	if err := inBatches(traces, func(batch []string) error {
 		known := slices.DeleteFunc(slices.Clone(batch), func(id string) bool { return t.made[id] })
@@ -87,21 +87,21 @@ func (t *tx) writeRecounts(ctx context.Context) error {
 		}
 		evaluations = append(evaluations, t.madeCounted(batch)...)
 		for _, e := range evaluations {
-			d.addCell(e)
-			d.addCluster(e)
+			t.counts.addCell(e)
+			t.counts.addCluster(e)
 		}
-		if err := t.addRuns(ctx, d, known, evaluations); err != nil {
+		if err := t.addRuns(ctx, known, evaluations); err != nil {
 			return err
 		}
-		if err := t.addPairs(ctx, d, batch, evaluations); err != nil {
+		if err := t.addPairs(ctx, batch, evaluations); err != nil {
 			return err
 		}
 		return t.writeCounted(ctx, evaluations)
 	}); err != nil {
 		return err
 	}
-	t.addTraces(d)
-	return d.write(ctx, t)
+	t.addTraces()
+	return nil
 }
 
 // deltas are the changes to counts that one transaction makes.

@@ -42,7 +42,7 @@ type pairLabel struct {
 // addPairs moves the pairs of people on the traces to where they count now:
 // new labels make pairs and end others, and pairs wait as long as an evaluation
 // of the trace does.
-func (t *tx) addPairs(ctx context.Context, d *deltas, traces []string, evaluations []*countedEvaluation) error {
+func (t *tx) addPairs(ctx context.Context, traces []string, evaluations []*countedEvaluation) error {
 	traces = slices.DeleteFunc(slices.Clone(traces), func(id string) bool { return t.made[id] && t.given[id] < 2 })
 	if len(traces) == 0 {
 		return nil
@@ -71,10 +71,10 @@ WHERE trace_id IN (`+placeholders(len(traces))+`) AND labels > 1 ORDER BY projec
 			continue
 		}
 		for _, k := range pairsOf(on, before, on.waiting) {
-			d.pairs[k]--
+			t.counts.pairs[k]--
 		}
 		for _, k := range pairsOf(on, given, now) {
-			d.pairs[k]++
+			t.counts.pairs[k]++
 		}
 		if now == on.waiting {
 			continue

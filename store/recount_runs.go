@@ -23,7 +23,7 @@ type runKey struct{ run, judge, standing string }
 
 // addRuns moves evaluations from the standing they had in their runs to the one
 // they have. traces are those that were there before.
-func (t *tx) addRuns(ctx context.Context, d *deltas, traces []string, evaluations []*countedEvaluation) error {
+func (t *tx) addRuns(ctx context.Context, traces []string, evaluations []*countedEvaluation) error {
 	moved := map[string]bool{}
 	for _, e := range evaluations {
 		if e.was.standing != e.is.standing {
@@ -46,18 +46,18 @@ func (t *tx) addRuns(ctx context.Context, d *deltas, traces []string, evaluation
 	for _, e := range evaluations {
 		for _, v := range runs[e.traceID] {
 			if e.was.standing != "" && !t.recounts.joined[v] {
-				d.runs[runKey{v.run, e.group.judge, e.was.standing}]--
+				t.counts.runs[runKey{v.run, e.group.judge, e.was.standing}]--
 			}
-			d.runs[runKey{v.run, e.group.judge, e.is.standing}]++
+			t.counts.runs[runKey{v.run, e.group.judge, e.is.standing}]++
 		}
 	}
 	return nil
 }
 
 // addTraces counts the traces that were added to runs.
-func (t *tx) addTraces(d *deltas) {
+func (t *tx) addTraces() {
 	for v := range t.recounts.joined {
-		d.runs[runKey{v.run, "", standingTraces}]++
+		t.counts.runs[runKey{v.run, "", standingTraces}]++
 	}
 }
 

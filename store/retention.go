@@ -100,7 +100,7 @@ func (s *Store) retireKind(ctx context.Context, a Actor, k retiredKind) error {
 // evaluation that it came to: from itself when there are no more.
 func (s *Store) retireBatch(ctx context.Context, a Actor, k retiredKind, from string) (to string, err error) {
 	var removed int64
-	err = s.write(ctx, func(t *tx) error {
+	err = s.writeAlone(ctx, func(t *tx) error {
 		to, removed = from, 0
 		column := quote(k.column.column)
 		err := t.QueryRowContext(ctx, `

@@ -34,15 +34,15 @@ type tallyKey struct{ project, kind, name string }
 // tally changes a count by d. Changes add up and are written once, just before
 // the commit.
 func (t *tx) tally(projectID, kind, name string, d int) {
-	t.counts[tallyKey{projectID, kind, name}] += d
+	t.tallies[tallyKey{projectID, kind, name}] += d
 }
 
 func (t *tx) writeTallies(ctx context.Context) error {
 	// In order, so that two servers never lock the same rows crosswise.
-	for _, k := range slices.SortedFunc(maps.Keys(t.counts), func(a, b tallyKey) int {
+	for _, k := range slices.SortedFunc(maps.Keys(t.tallies), func(a, b tallyKey) int {
 		return cmp.Or(cmp.Compare(a.project, b.project), cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
 	}) {
-		d := t.counts[k]
+		d := t.tallies[k]
 		if d == 0 {
 			continue
 		}

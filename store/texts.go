@@ -62,7 +62,11 @@ func scanText(r *sql.Rows, x *text) error {
 type texts struct {
 	q     querier
 	bases map[baseRef][][]byte
+	anew  bool // nothing is remembered from before: the database is what is asked
 }
+
+// textsAnew is textsFrom for checking what is stored.
+func textsAnew(q querier) *texts { return &texts{q: q, bases: map[baseRef][][]byte{}, anew: true} }
 
 func textsFrom(q querier) *texts { return &texts{q: q, bases: map[baseRef][][]byte{}} }
 

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/store/pack"
@@ -108,15 +109,51 @@ func (r *texts) traceBodies(ctx context.Context, ids []string) (map[string]trace
 	return byID, nil
 }
 
-// bodies reads traces by the hashes of their bodies.
+// bodies reads traces by the hashes of their bodies. What was read not long ago
+// is remembered: a person reads a trace, answers and decides, and each needs it
+// again, as do the reports that are packed against it.
 func (r *texts) bodies(ctx context.Context, hashes []string) (map[string]traceBody, error) {
+	bodies := make(map[string]traceBody, len(hashes))
+	read := distinct(hashes)
+	if !r.anew {
+		read = slices.DeleteFunc(read, func(hash string) bool {
+			b, known := r.q.packs().recent.Get(hash)
+			if known {
+				bodies[hash] = b
+			}
+			return known
+		})
+	}
+	fresh, err := r.readBodies(ctx, read)
+	for hash, b := range fresh {
+		bodies[hash] = b
+		if b.size() <= recentLargest {
+			r.q.packs().recent.Add(hash, b)
+		}
+	}
+	return bodies, err
+}
+
+// size is how many bytes of text the trace has.
+func (b traceBody) size() int {
+	n := len(b.json)
+	for _, s := range b.sources {
+		n += len(s)
+	}
+	return n
+}
+
+func (r *texts) readBodies(ctx context.Context, hashes []string) (map[string]traceBody, error) {
+	if len(hashes) == 0 {
+		return nil, nil
+	}
 	plain, err := r.get(ctx, hashes)
 	if err != nil {
 		return nil, err
 	}
 	bodies := make(map[string]traceBody, len(plain))
 	var wanted []string
-	for _, hash := range distinct(hashes) {
+	for _, hash := range hashes {
 		body, ok := plain[hash]
 		if !ok {
 			return nil, fmt.Errorf("the text %s of a trace is gone: %w", hash, ErrNotFound)

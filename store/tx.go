@@ -19,8 +19,7 @@ type tx struct {
 	engine engine
 	packed *packs
 	now    time.Time // the database's
-	events []event
-	counts map[tallyKey]int
+	owed
 	recounts
 	kept  *statements          // of the writer
 	stmts map[string]*sql.Stmt // those in use here
@@ -31,38 +30,57 @@ type tx struct {
 const maxTries = 8
 
 // write runs fn in a transaction. Nothing of it is stored unless fn returns
-// nil; its audit events are stored with it or not at all. On PostgreSQL fn runs
-// again, from its beginning, when another transaction won: it must set what it
-// gives its caller, and not add to it.
+// nil; its audit events are stored with it or not at all. fn runs again, from
+// its beginning, when another transaction won: it must set what it gives its
+// caller, and not add to it. What is short is written by write; on SQLite it
+// may share its commit with others.
 func (s *Store) write(ctx context.Context, fn func(*tx) error) error {
+	return s.writeAgain(ctx, fn, false)
+}
+
+// writeAlone is write for what takes long: nobody's commit waits for it.
+func (s *Store) writeAlone(ctx context.Context, fn func(*tx) error) error {
+	return s.writeAgain(ctx, fn, true)
+}
+
+func (s *Store) writeAgain(ctx context.Context, fn func(*tx) error, alone bool) error {
 	for try := 1; ; try++ {
-		err := s.writeOnce(ctx, fn)
-		if err == nil || try == maxTries || !s.engine.again(err) || ctx.Err() != nil {
+		err := s.writeOnce(ctx, fn, alone)
+		if err == nil || try == maxTries || !s.engine.again(err) && !errors.Is(err, errBroken) || ctx.Err() != nil {
 			return err
 		}
 		time.Sleep(rand.N(time.Duration(try*try) * 4 * time.Millisecond))
 	}
 }
 
-func (s *Store) writeOnce(ctx context.Context, fn func(*tx) error) error {
-	defer s.engine.turn(ctx)()
-	sqlTx, err := s.writer.BeginTx(ctx, nil)
+func (s *Store) writeOnce(ctx context.Context, fn func(*tx) error, alone bool) error {
+	if g := s.engine.oneWriter(); g != nil {
+		return s.writeInLine(ctx, g, alone, fn)
+	}
+	begun, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	t := &tx{Tx: sqlTx, engine: s.engine, packed: s.packed, counts: map[tallyKey]int{}, recounts: newRecounts(),
-		kept: s.writer.statements, stmts: map[string]*sql.Stmt{}}
-	if err := s.fill(ctx, t, fn); err != nil {
+	t := s.newTx(begun, map[string]*sql.Stmt{})
+	err = s.fill(ctx, t, fn)
+	if err == nil {
+		err = t.pay(ctx)
+	}
+	if err != nil {
 		return errors.Join(err, ignoreDone(t.Rollback()))
 	}
 	if err := t.Commit(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
-	s.writer.statements.keep(ctx, s.writer.DB, t.once...)
 	return nil
 }
 
-// fill runs all that a transaction consists of.
+func (s *Store) newTx(begun *sql.Tx, stmts map[string]*sql.Stmt) *tx {
+	return &tx{Tx: begun, engine: s.engine, packed: s.packed, owed: newOwed(), recounts: newRecounts(),
+		kept: s.writer.statements, stmts: stmts}
+}
+
+// fill runs all that a transaction consists of, but for what it owes.
 func (s *Store) fill(ctx context.Context, t *tx, fn func(*tx) error) (err error) {
 	if t.now, err = s.askClock(ctx, t); err != nil {
 		return err
@@ -70,13 +88,7 @@ func (s *Store) fill(ctx context.Context, t *tx, fn func(*tx) error) (err error)
 	if err := fn(t); err != nil {
 		return err
 	}
-	if err := t.writeRecounts(ctx); err != nil {
-		return err
-	}
-	if err := t.writeTallies(ctx); err != nil {
-		return err
-	}
-	return t.writeEvents(ctx)
+	return t.writeRecounts(ctx)
 }
 
 func (t *tx) packs() *packs { return t.packed }
@@ -91,7 +103,7 @@ func (t *tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.
 		if err != nil {
 			return nil, err
 		}
-		return stmt.QueryContext(ctx, storable(args)...)
+		return stmt.QueryContext(uninterrupted(ctx), storable(args)...)
 	}
 	return t.Tx.QueryContext(ctx, t.engine.sql(query), storable(args)...)
 }
@@ -100,10 +112,21 @@ func (t *tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.
 func (t *tx) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	if t.engine.prepares() {
 		if stmt, err := t.prepared(ctx, query); err == nil {
-			return stmt.QueryRowContext(ctx, storable(args)...)
+			return stmt.QueryRowContext(uninterrupted(ctx), storable(args)...)
 		} // else the row says why
 	}
 	return t.Tx.QueryRowContext(ctx, t.engine.sql(query), storable(args)...)
+}
+
+// uninterrupted is for a statement whose caller has not gone yet. The driver
+// would start a goroutine for each to watch a context that can end, which
+// costs more than the statement; and what it interrupts is whatever runs on the
+// connection just then, which may be the next one's.
+func uninterrupted(ctx context.Context) context.Context {
+	if ctx.Err() != nil {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
 }
 
 // ignoreDone drops the error of rolling back what a cancelled context has
@@ -142,7 +165,7 @@ func (t *tx) scan(ctx context.Context, query string, args, into []any) error {
 		if err != nil {
 			return err
 		}
-		row = stmt.QueryRowContext(ctx, args...)
+		row = stmt.QueryRowContext(uninterrupted(ctx), args...)
 	} else {
 		row = t.QueryRowContext(ctx, query, args...)
 	}
@@ -152,9 +175,7 @@ func (t *tx) scan(ctx context.Context, query string, args, into []any) error {
 	return nil
 }
 
-// exec runs a prepared statement. Whether the caller has gone is asked before
-// it: the driver would start a goroutine for each statement to watch a context
-// that can end, which costs more than the statement.
+// exec runs a prepared statement, unless its caller has gone.
 func (t *tx) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

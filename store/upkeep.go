@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -18,7 +19,7 @@ type Leftovers struct {
 // servers run it daily.
 func (s *Store) DropLeftovers(ctx context.Context) (n Leftovers, err error) {
 	defer wrap(&err, "drop leftovers")
-	err = s.write(ctx, func(t *tx) (err error) {
+	err = s.writeAlone(ctx, func(t *tx) (err error) {
 		// A reply that may still be needed belongs to an evaluation under way, and
 		// came after that was planned: all from before the oldest one is done with.
 		n.Replies, err = t.changed(ctx, `
@@ -91,8 +92,13 @@ func (s *Store) compactFile(ctx context.Context, e sqliteEngine) error {
 			fmt.Sprintf("compacting needs %d MB of free space on the disk of the data folder, and there are %d MB", mega(need), have>>20),
 			"free space, or leave it: free pages are used again"})
 	}
-	if err := drain(ctx, s.writer.DB, `VACUUM`); err != nil {
+	// The copy that VACUUM makes is as large as the database: not in memory.
+	if _, err := s.writer.ExecContext(ctx, `PRAGMA temp_store = FILE`); err != nil {
 		return err
+	}
+	err := drain(ctx, s.writer.DB, `VACUUM`)
+	if _, again := s.writer.ExecContext(context.WithoutCancel(ctx), writerPragmas); err != nil || again != nil {
+		return errors.Join(err, again)
 	}
 	return drain(ctx, s.writer.DB, `PRAGMA wal_checkpoint(TRUNCATE)`)
 }

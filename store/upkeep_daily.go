@@ -31,7 +31,7 @@ func (s *Store) TakeUpkeep(ctx context.Context) (mine bool, err error) {
 	if now.Sub(last) < 24*time.Hour && last.Before(now.Add(time.Hour)) {
 		return false, nil
 	}
-	err = s.write(ctx, func(t *tx) error {
+	err = s.writeAlone(ctx, func(t *tx) error {
 		n, err := t.changed(ctx, `UPDATE settings SET value = ? WHERE name = ? AND value = ?`, t.now.Format(time.RFC3339), lastUpkeep, before)
 		mine = n == 1
 		return err

@@ -19,7 +19,7 @@ func (s *Store) WorkHolders(ctx context.Context) (_ []string, err error) {
 // has a stale fence.
 func (s *Store) TakeOver(ctx context.Context, holder string) (n int, err error) {
 	defer wrap(&err, "take over the work of %s", holder)
-	err = s.write(ctx, func(t *tx) error {
+	err = s.writeAlone(ctx, func(t *tx) error {
 		n = 0
 		// What the statement itself moved: another server may take over the same.
 		projects, err := collect(ctx, t, scanID, `
