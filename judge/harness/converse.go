@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -12,24 +13,25 @@ import (
 // converse asks a model for a report and, while it is at fault and repairs are
 // left, for a better one in the same conversation: the first prompt stays, then
 // comes the last raw reply, then the list of its faults with the schema.
-func (h *Harness) converse(ctx context.Context, chat judge.Chat, j *judge.Judge, t *judge.Trace, p judge.Planned, e *judge.Evaluation) outcome {
-	shown, err := h.withReferenceSteps(ctx, chat, j, t, p, e)
+func (h *Harness) converse(ctx context.Context, l *line, j *judge.Judge, t *judge.Trace, e *judge.Evaluation) outcome {
+	shown, err := h.withReferenceSteps(ctx, l, j, t, e)
 	if err != nil {
 		return outcome{failure: judge.ReasonJudgeFailed, detail: err.Error(), err: err}
 	}
-	first := firstPrompt(j, shown, nonce(h.config.Key, e.Hashes.Trace))
+	mark := nonce(h.config.Key, e.Hashes.Trace)
+	first := firstPrompt(j, shown, mark)
 	params := judge.Params{
-		Model: p.Model, MaxTokens: h.config.MaxTokens, Seed: h.config.Seed,
+		Model: l.planned.Model, MaxTokens: h.config.MaxTokens, Seed: h.config.Seed,
 		Schema: j.Schema, SchemaName: schemaName(j.Name),
 	}
 	conversation := first
 	for {
-		reply, retries, err := h.call(ctx, chat, e.ID, conversation, params)
+		reply, retries, err := h.call(ctx, l, conversation, params)
 		if err != nil {
-			e.TransportRetries += retries
+			h.unanswered(l, e, retries, err)
 			return outcome{failure: judge.ReasonJudgeFailed, detail: err.Error(), err: err}
 		}
-		attempt := newAttempt(chat, p, e, conversation, reply, retries)
+		attempt := newAttempt(l, e, conversation, reply, retries)
 		if unusable := unusable(reply); unusable != "" {
 			attempt.Errors = []string{unusable}
 			h.attempted(e, attempt)
@@ -39,7 +41,7 @@ func (h *Harness) converse(ctx context.Context, chat judge.Chat, j *judge.Judge,
 		report, err := ExtractReport(reply.Text)
 		var v verified
 		if err != nil {
-			v.faults = []string{err.Error()}
+			v.faults = bounded([]string{err.Error()})
 		} else {
 			v = h.verify(j, t, report)
 		}
@@ -56,15 +58,27 @@ func (h *Harness) converse(ctx context.Context, chat judge.Chat, j *judge.Judge,
 		}
 		e.Repairs++
 		conversation = append(append(judge.Conversation{}, first...),
-			judge.Message{Role: judge.RoleAssistant, Content: reply.Text}, repairPrompt(j, v.faults))
+			judge.Message{Role: judge.RoleAssistant, Content: reply.Text}, repairPrompt(j, mark, v.faults))
+	}
+}
+
+// unanswered accounts for a call that brought no reply. What was paid for to find
+// out why is an attempt like any other.
+func (h *Harness) unanswered(l *line, e *judge.Evaluation, retries int, err error) {
+	e.TransportRetries += retries
+	var gave *gaveUp
+	if errors.As(err, &gave) && gave.probe != nil {
+		probe := newAttempt(l, e, judge.ProbePrompt(), *gave.probe, 0)
+		probe.Purpose = judge.PurposeProbe
+		h.attempted(e, probe)
 	}
 }
 
 // newAttempt is the record of a call that brought a reply.
-func newAttempt(chat judge.Chat, p judge.Planned, e *judge.Evaluation, c judge.Conversation, reply judge.Reply, retries int) judge.Attempt {
+func newAttempt(l *line, e *judge.Evaluation, c judge.Conversation, reply judge.Reply, retries int) judge.Attempt {
 	attempt := judge.Attempt{
-		Number: e.Attempts + 1, Engine: chat.Name(), Endpoint: reply.Endpoint,
-		ModelAsked: p.Model, ModelAnswered: reply.Model, Parameters: reply.Parameters,
+		Number: e.Attempts + 1, Engine: l.chat.Name(), Endpoint: reply.Endpoint,
+		ModelAsked: l.planned.Model, ModelAnswered: reply.Model, Parameters: reply.Parameters,
 		Prompt: encodeConversation(c), Reply: reply.Text, FinishReason: reply.FinishReason,
 		Tokens: reply.Tokens, CostUSD: reply.CostUSD, LatencyMS: reply.Latency.Milliseconds(),
 		TransportRetries: retries, StartedAt: reply.StartedAt,

@@ -47,21 +47,19 @@ func needsSteps(reference string) bool {
 	return len(evidence.Steps(reference)) < 2 && sentenceBreak.MatchString(reference)
 }
 
-const decompositionSchema = `{"type":"object","required":["steps"],"properties":{"steps":{"type":"array","items":{"type":"string"}}}}`
-
 // withReferenceSteps gives the trace as the prompt shows it: with the reference
 // cut into numbered steps by a call of its own, where the judge wants that and
 // the reference shows no steps. The words of the reference stay: a reply that
 // changes them is kept as an attempt and not used. The error is that of a call
 // that brought no reply.
-func (h *Harness) withReferenceSteps(ctx context.Context, chat judge.Chat, j *judge.Judge, t *judge.Trace, p judge.Planned, e *judge.Evaluation) (*judge.Trace, error) {
+func (h *Harness) withReferenceSteps(ctx context.Context, l *line, j *judge.Judge, t *judge.Trace, e *judge.Evaluation) (*judge.Trace, error) {
 	if !j.ReferenceSteps || !needsSteps(t.Reference) {
 		return t, nil
 	}
-	key := judge.HashText(p.Model + "\x00" + t.Reference)
+	key := judge.HashText(l.planned.Model + "\x00" + t.Reference)
 	numbered, known := h.decomposed.get(key)
 	if !known {
-		steps, err := h.cutReference(ctx, chat, t, p, e)
+		steps, err := h.cutReference(ctx, l, t, e)
 		if err != nil {
 			return nil, err
 		}
@@ -85,22 +83,17 @@ func numberSteps(steps []string) string {
 }
 
 // cutReference makes the call. It gives no steps when the reply cannot be used.
-func (h *Harness) cutReference(ctx context.Context, chat judge.Chat, t *judge.Trace, p judge.Planned, e *judge.Evaluation) ([]string, error) {
-	cut := judge.Judge{
-		Name: "reference-steps", Schema: json.RawMessage(decompositionSchema),
-		Prompt: "Cut this solution into its steps: one inference, calculation or decision a step, in order.\n" +
-			"Copy every word of it once and change nothing; only where one step ends and the next begins is yours to say.\n" +
-			"[REFERENCE_SOLUTION]",
-	}
+func (h *Harness) cutReference(ctx context.Context, l *line, t *judge.Trace, e *judge.Evaluation) ([]string, error) {
+	cut := judge.StepsJudge()
 	conversation := firstPrompt(&cut, t, nonce(h.config.Key, e.Hashes.Trace))
-	reply, retries, err := h.call(ctx, chat, e.ID, conversation, judge.Params{
-		Model: p.Model, MaxTokens: h.config.MaxTokens, Seed: h.config.Seed, Schema: cut.Schema, SchemaName: "reference_steps",
+	reply, retries, err := h.call(ctx, l, conversation, judge.Params{
+		Model: l.planned.Model, MaxTokens: h.config.MaxTokens, Seed: h.config.Seed, Schema: cut.Schema, SchemaName: schemaName(cut.Name),
 	})
 	if err != nil {
-		e.TransportRetries += retries
+		h.unanswered(l, e, retries, err)
 		return nil, err
 	}
-	attempt := newAttempt(chat, p, e, conversation, reply, retries)
+	attempt := newAttempt(l, e, conversation, reply, retries)
 	attempt.Purpose = judge.PurposeDecomposition
 	steps, fault := h.readSteps(&cut, t.Reference, reply, &attempt)
 	if fault != "" {

@@ -37,6 +37,9 @@ type Config struct {
 	MaxTokens int    // of one reply; 4096 when 0, which is also the least
 	Seed      *int64 // sent where the endpoint takes one; 1 when nil
 	Retry     Retry
+	// Breakers of the endpoints; nil: this harness has its own. What runs in one
+	// process shares them.
+	Breakers *Breakers
 	// Ledger keeps replies until their evaluation is stored; nil: none is kept,
 	// and an evaluation that was cut off begins anew.
 	Ledger judge.ReplyLedger
@@ -78,6 +81,9 @@ func New(c Config) (*Harness, error) {
 	}
 	c.MaxTokens = max(c.MaxTokens, minMaxTokens)
 	c.Retry = c.Retry.withDefaults()
+	if c.Breakers == nil {
+		c.Breakers = &Breakers{First: c.Retry.Max / 6, Longest: 2 * c.Retry.Max}
+	}
 	return &Harness{config: c}, nil
 }
 
@@ -112,20 +118,38 @@ func (h *Harness) Plan(t *judge.Trace) ([]judge.Planned, error) {
 // engine cannot do, or does badly, is an evaluation in review with its reason.
 // The draw says how it came to be reviewed, nil when it is not.
 //
-// The only errors are that of ctx and a LedgerError; the work is then unfinished
-// and belongs back in the queue.
+// The only errors are that of ctx, a LedgerError and an OutageError; the work is
+// then unfinished and belongs back in the queue.
 func (h *Harness) Evaluate(ctx context.Context, t *judge.Trace, p judge.Planned) (judge.Evaluation, *judge.Draw, error) {
-	j, ok := h.Judge(p.Judge)
-	if !ok {
-		e, draw := h.abandoned(t, p, fmt.Sprintf("judge %q is not known here; add its definition and retry", p.Judge))
-		return e, draw, nil
-	}
-	return h.EvaluateWith(ctx, j, t, p)
+	return h.evaluate(ctx, task{trace: t, planned: p})
 }
 
 // EvaluateWith is Evaluate with a definition that the harness need not know.
 func (h *Harness) EvaluateWith(ctx context.Context, j *judge.Judge, t *judge.Trace, p judge.Planned) (judge.Evaluation, *judge.Draw, error) {
+	return h.evaluate(ctx, task{judge: j, trace: t, planned: p})
+}
+
+// task is one evaluation to be made.
+type task struct {
+	judge   *judge.Judge // nil: the harness's own of the planned name
+	trace   *judge.Trace
+	planned judge.Planned
+	key     string // under which ledger and purse know it; its EvaluationID when empty
+}
+
+func (h *Harness) evaluate(ctx context.Context, k task) (judge.Evaluation, *judge.Draw, error) {
+	j, t, p := k.judge, k.trace, k.planned
 	e := h.begin(t, p)
+	if k.key == "" {
+		k.key = e.ID
+	}
+	if j == nil {
+		var ok bool
+		if j, ok = h.Judge(p.Judge); !ok {
+			h.fail(&e, judge.ReasonJudgeFailed, fmt.Sprintf("judge %q is not known here; add its definition and retry", p.Judge))
+			return e, h.route(nil, &e, t, nil, ""), nil
+		}
+	}
 	if p.PromptVersion == "" {
 		e.PromptVersion = j.PromptVersion
 	}
@@ -137,21 +161,54 @@ func (h *Harness) EvaluateWith(ctx context.Context, j *judge.Judge, t *judge.Tra
 		e.Status, e.RefusedField, e.Error = judge.Refused, field, message
 		return e, nil, nil
 	}
-	got := h.ask(ctx, j, t, p, &e)
-	var unkept *LedgerError
-	if errors.As(got.err, &unkept) {
-		return judge.Evaluation{}, nil, unkept
+	if detail := otherVersion(j, p); detail != "" {
+		h.fail(&e, judge.ReasonJudgeFailed, detail)
+		return e, h.route(nil, &e, t, nil, ""), nil
 	}
-	if ctx.Err() != nil && got.failure != "" {
-		return judge.Evaluation{}, nil, context.Cause(ctx)
+	got := h.ask(ctx, j, k, &e)
+	if err := unfinished(ctx, &got); err != nil {
+		return judge.Evaluation{}, nil, err
 	}
 	h.conclude(&e, j, t, got)
 	return e, h.route(j, &e, t, got.reading, got.explanation), nil
 }
 
+// otherVersion says why an evaluation that was planned with one version of a
+// judge is not made with another: its prompt would be one, and its name the
+// other. A recorded report has no version of ours.
+func otherVersion(j *judge.Judge, p judge.Planned) string {
+	if p.PromptVersion == "" || p.Engine == judge.EngineRecorded || p.PromptVersion == j.PromptVersion {
+		return ""
+	}
+	return fmt.Sprintf("it was planned with version %.12s of judge %s, and here is version %.12s: re-run the trace with the present version",
+		p.PromptVersion, j.Name, j.PromptVersion)
+}
+
+// unfinished is the error of an evaluation that came to no end. One that took
+// longer than it may has come to its end, with the calls that were made.
+func unfinished(ctx context.Context, got *outcome) error {
+	var unkept *LedgerError
+	var down *OutageError
+	switch {
+	case errors.As(got.err, &unkept):
+		return unkept
+	case errors.As(got.err, &down):
+		return down
+	case ctx.Err() == nil || got.failure == "":
+		return nil
+	}
+	var over *overLimit
+	if !errors.As(context.Cause(ctx), &over) {
+		return context.Cause(ctx)
+	}
+	got.failure, got.detail = judge.ReasonJudgeFailed, over.Error()
+	return nil
+}
+
 // ask gets the report from the planned engine. A panic in a check or an engine
 // is a fault of this program; the trace still gets an owner and is kept.
-func (h *Harness) ask(ctx context.Context, j *judge.Judge, t *judge.Trace, p judge.Planned, e *judge.Evaluation) (got outcome) {
+func (h *Harness) ask(ctx context.Context, j *judge.Judge, k task, e *judge.Evaluation) (got outcome) {
+	t, p := k.trace, k.planned
 	defer func() {
 		if fault := recover(); fault != nil {
 			got = outcome{failure: judge.ReasonJudgeFailed,
@@ -167,7 +224,7 @@ func (h *Harness) ask(ctx context.Context, j *judge.Judge, t *judge.Trace, p jud
 				return h.settled(report, j, t, e)
 			}
 		}
-		return h.converse(ctx, engine, j, t, p, e)
+		return h.converse(ctx, &line{chat: engine, breaker: h.config.Breakers.of(p.Engine), planned: p, key: k.key}, j, t, e)
 	}
 	return outcome{failure: judge.ReasonJudgeFailed,
 		detail: fmt.Sprintf("engine %q is not configured here; configure it and retry", p.Engine)}
@@ -177,11 +234,4 @@ func (h *Harness) ask(ctx context.Context, j *judge.Judge, t *judge.Trace, p jud
 func (h *Harness) callsModel(engine string) bool {
 	_, chat := h.config.Engines[engine].(judge.Chat)
 	return chat
-}
-
-// abandoned is the evaluation of work that took longer than it may.
-func (h *Harness) abandoned(t *judge.Trace, p judge.Planned, detail string) (judge.Evaluation, *judge.Draw) {
-	e := h.begin(t, p)
-	h.fail(&e, judge.ReasonJudgeFailed, detail)
-	return e, h.route(nil, &e, t, nil, "")
 }

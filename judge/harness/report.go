@@ -13,7 +13,9 @@ import (
 // what is at fault goes to a person.
 func (h *Harness) report(ctx context.Context, engine judge.Reporter, j *judge.Judge, t *judge.Trace, p judge.Planned, e *judge.Evaluation) outcome {
 	start := h.config.Now()
+	done := working(ctx)
 	given, err := engine.Report(ctx, j, t, p)
+	done()
 	took := h.config.Now().Sub(start)
 	if err != nil {
 		return outcome{failure: judge.ReasonJudgeFailed, detail: err.Error()}
@@ -29,7 +31,7 @@ func (h *Harness) report(ctx context.Context, engine judge.Reporter, j *judge.Ju
 	var faults []string
 	if report == nil {
 		if report, err = ExtractReport(given.Raw); err != nil {
-			faults = []string{err.Error()}
+			faults = bounded([]string{err.Error()})
 		}
 	} else {
 		attempt.Reply = string(report)
