@@ -70,7 +70,7 @@ func soundObject(report json.RawMessage, engine judge.Engine) error {
 
 // settled concludes a report that is known without asking an engine.
 func (h *Harness) settled(report json.RawMessage, j *judge.Judge, t *judge.Trace, e *judge.Evaluation) outcome {
-	e.Engine, e.Model = judge.EngineRules, judge.EngineRules
+	e.Engine, e.Model, e.Samples = judge.EngineRules, judge.EngineRules, 0
 	v := h.verify(j, t, report)
 	h.attempted(e, judge.Attempt{
 		Number: 1, Engine: judge.EngineRules, ModelAsked: judge.EngineRules, ModelAnswered: judge.EngineRules,
@@ -91,5 +91,8 @@ func (h *Harness) attempted(e *judge.Evaluation, a judge.Attempt) {
 	e.Tokens.Prompt += a.Tokens.Prompt
 	e.Tokens.Completion += a.Tokens.Completion
 	e.CostUSD += a.CostUSD
+	if a.Unpriced {
+		e.UnpricedCalls++
+	}
 	e.LatencyMS += a.LatencyMS
 }

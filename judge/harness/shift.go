@@ -53,7 +53,7 @@ func (s *shift) idle() bool { return len(s.slots) == 0 }
 func (s *shift) take(claimed []judge.Work) (anyCalls bool) {
 	var fast, surplus []*hold
 	for _, h := range s.hold(claimed) {
-		if !s.worker.Harness.callsModel(h.work.Planned.Engine) {
+		if !s.worker.Harness.callsModel(h.work.Planned) {
 			fast = append(fast, h)
 			continue
 		}
@@ -118,7 +118,7 @@ func (s *shift) one(held *hold) *judge.Finished {
 	defer cancel()
 	work := held.work
 	e, draw, err := s.worker.Harness.evaluate(ctx, task{
-		judge: work.Judge, trace: &work.Trace, planned: work.Planned, key: work.EvaluationID,
+		judge: work.Judge, trace: &work.Trace, planned: work.Planned, policy: work.Policy, key: work.EvaluationID,
 	})
 	if err != nil {
 		if held.ctx.Err() == nil {

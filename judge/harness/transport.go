@@ -73,14 +73,17 @@ func (e *gaveUp) Unwrap() error { return e.err }
 // A call that had all its tries while nobody else got an answer asks the endpoint
 // something else first, so that a trace on which it always fails is told from an
 // endpoint that is down.
-func (h *Harness) send(ctx context.Context, chat judge.Chat, b *breaker, c judge.Conversation, p judge.Params) (reply judge.Reply, retries int, err error) {
-	rules := h.config.Retry
+func (h *Harness) send(ctx context.Context, l *line, pay *payment, c judge.Conversation, p judge.Params) (reply judge.Reply, retries int, err error) {
+	rules, chat, b := h.config.Retry, l.chat, l.breaker
 	waits := backoff.NewExponentialBackOff()
 	waits.InitialInterval, waits.MaxInterval = rules.Initial, rules.Max
 	waits.Reset()
 	made, tries, outages := 0, 0, 0
 	var newest error
 	for {
+		if err := pay.hold(ctx); err != nil {
+			return judge.Reply{}, max(0, made-1), err
+		}
 		turn, err := b.enter(ctx)
 		if err != nil {
 			return judge.Reply{}, max(0, made-1), err
@@ -91,7 +94,7 @@ func (h *Harness) send(ctx context.Context, chat judge.Chat, b *breaker, c judge
 		}
 		outages = turn.outages
 		if turn.probe && tries >= rules.Tries {
-			probe, up, err := h.probe(ctx, chat, b, turn, p.Model)
+			probe, up, err := h.probe(ctx, l, pay, turn, p.Model)
 			switch {
 			case err != nil:
 				return judge.Reply{}, made - 1, err
@@ -106,6 +109,7 @@ func (h *Harness) send(ctx context.Context, chat judge.Chat, b *breaker, c judge
 			b.answered(turn)
 			return reply, made - 1, nil
 		}
+		pay.failed(err)
 		if ctx.Err() != nil {
 			b.left(turn)
 			return judge.Reply{}, made - 1, context.Cause(ctx)
@@ -140,16 +144,19 @@ func (h *Harness) reply(ctx context.Context, chat judge.Chat, c judge.Conversati
 
 // probe asks whether the endpoint answers at all. The reply is nil when it answers
 // by refusing. An error is ctx's.
-func (h *Harness) probe(ctx context.Context, chat judge.Chat, b *breaker, t turn, model string) (reply *judge.Reply, up bool, err error) {
-	r, err := h.reply(ctx, chat, judge.ProbePrompt(), judge.Params{Model: model, MaxTokens: h.config.MaxTokens, Seed: h.config.Seed})
+func (h *Harness) probe(ctx context.Context, l *line, pay *payment, t turn, model string) (reply *judge.Reply, up bool, err error) {
+	b := l.breaker
+	r, err := h.reply(ctx, l.chat, judge.ProbePrompt(), judge.Params{Model: model, MaxTokens: h.config.MaxTokens, Seed: h.config.Seed})
 	switch {
 	case err == nil:
 		b.answered(t)
 		return &r, true, nil
 	case ctx.Err() != nil:
+		pay.failed(err)
 		b.left(t)
 		return nil, false, context.Cause(ctx)
 	}
+	pay.failed(err)
 	if passing := temporary(err); passing != nil {
 		b.failed(t, passing, h.after(), h.config.Retry.MaxAsked)
 		return nil, false, nil

@@ -23,6 +23,8 @@ type outcome struct {
 	detail     string
 	incomplete bool
 	err        error // what failed, where that is an error
+
+	vote *vote // where the model was asked several times
 }
 
 // verified is what schema, checks and reading say of one report.
