@@ -55,9 +55,9 @@ func Steps(output string) []Step {
 	return steps
 }
 
-// stepAt is the number of the step that holds the byte at offset; a byte
+// StepAt is the number of the step that holds the byte at offset; a byte
 // between two steps belongs to the earlier. 0 when there are no steps.
-func stepAt(steps []Step, offset int) int {
+func StepAt(steps []Step, offset int) int {
 	i := sort.Search(len(steps), func(i int) bool { return steps[i].Start > offset })
 	if i == 0 && len(steps) > 0 {
 		return 1
