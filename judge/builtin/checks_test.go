@@ -221,8 +221,9 @@ const citationsReport = `{"overall_citation_accuracy_score": 0.5, "total_citatio
 	"citation_evaluations": [
 	{"citation_id": "1", "reasoning_step_index": 1, "reasoning_step_text": "a", "citation_exists": true, "quote_accurate": true, "context_fidelity": "accurate", "claim_support_strength": "fully_supported", "explanation": "", "flagged": false},
 	{"citation_id": "2", "reasoning_step_index": 2, "reasoning_step_text": "b", "citation_exists": true, "quote_accurate": true, "context_fidelity": "accurate", "claim_support_strength": "partially_supported", "explanation": "weaker", "flagged": false},
-	{"citation_id": "9", "reasoning_step_index": 3, "reasoning_step_text": "c", "citation_exists": false, "quote_accurate": false, "context_fidelity": "mismatch", "claim_support_strength": "unsupported", "explanation": "", "flagged": true}],
-	"misattribution_flags": [{"citation_id": "9", "reasoning_step_index": 3, "flag_type": "citation_not_found", "severity": "minor", "detail": "no source 9"}]}`
+	{"citation_id": "9", "reasoning_step_index": 3, "reasoning_step_text": "c", "citation_exists": false, "quote_accurate": true, "context_fidelity": "accurate", "claim_support_strength": "unsupported", "explanation": "", "flagged": true}],
+	"misattribution_flags": [{"citation_id": "9", "reasoning_step_index": 3, "flag_type": "citation_not_found", "severity": "minor", "detail": "no source 9"},
+	{"citation_id": "9", "reasoning_step_index": 3, "flag_type": "unsupported", "severity": "minor", "detail": "nothing supports it"}]}`
 
 func citationsTrace() judge.Trace {
 	return judge.Trace{
@@ -240,23 +241,30 @@ func TestCitationsChecks(t *testing.T) {
 		{name: "one skipped", trace: func(t *judge.Trace) { t.Output += "\nAnd again [2]." },
 			want: map[string]string{"citations.covered": "occurrence 4, [2] in step 4"}},
 		{name: "one judged twice does not cover another", harm: []string{`"citation_id": "9", "reasoning_step_index": 3, "reasoning_step_text"`, `"citation_id": "1", "reasoning_step_index": 1, "reasoning_step_text"`},
-			want: map[string]string{"citations.covered": "[9] in step 3", "citations.invented": "/citation_evaluations/2", "flag.matches": "fits no flagged", "exists.agrees": "citation_exists is false"}},
+			want: map[string]string{"citations.covered": "[9] in step 3", "citations.invented": "/citation_evaluations/2", "flag.matches": "fits no flagged", "exists.agrees": "it is false, but a source [1] is given: true"}},
 		{name: "steps counted otherwise", harm: []string{`"reasoning_step_index": 1,`, `"reasoning_step_index": 11,`}},
 		{name: "two in one bracket", trace: func(t *judge.Trace) { t.Output = strings.Replace(t.Output, "[2]", "[2, 1]", 1) },
 			want: map[string]string{"citations.covered": "[1] in step 2"}},
 		{name: "one invented", harm: []string{`"citation_id": "2"`, `"citation_id": "3"`},
-			want: map[string]string{"citations.invented": "[3] in step 2", "citations.covered": "[2] in step 2", "exists.agrees": `a source "3" is given: false`}},
+			want: map[string]string{"citations.invented": "[3] in step 2", "citations.covered": "[2] in step 2", "exists.agrees": "a source [3] is given: false"}},
 		{name: "total", harm: []string{`"total_citations_evaluated": 3`, `"total_citations_evaluated": 4`}, want: map[string]string{"total.count": "it is 4, but there are 3"}},
 		{name: "formula", harm: []string{`0.5`, `0.52`}, want: map[string]string{"score.formula": "give 0.5"}},
 		{name: "formula within", harm: []string{`0.5`, `0.51`}},
 		{name: "a flag without a flagged citation", harm: []string{`"flagged": true`, `"flagged": false`}, want: map[string]string{"flag.matches": "fits no flagged evaluation"}},
 		{name: "a flag at another step", harm: []string{`"reasoning_step_index": 3, "flag_type"`, `"reasoning_step_index": 1, "flag_type"`}, want: map[string]string{"flag.matches": "/misattribution_flags/0"}},
 		{name: "a flag that names no step", harm: []string{`"reasoning_step_index": 3, "flag_type"`, `"reasoning_step_index": null, "flag_type"`}},
-		{name: "flagged without a flag", harm: []string{`"explanation": "weaker", "flagged": false`, `"explanation": "weaker", "flagged": true`, `0.5`, `0.3333`}, want: map[string]string{"flag.matches": "has no flag of it"}},
+		{name: "flagged without a flag", harm: []string{`"explanation": "weaker", "flagged": false`, `"explanation": "weaker", "flagged": true`, `0.5`, `0.3333`}, want: map[string]string{"flag.matches": "has no flag of [2]"}},
 		{name: "unsupported without a flag", harm: []string{`partially_supported`, `unsupported`, `0.5`, `0.3333`}, want: map[string]string{"flag.matches": "flag unsupported"}},
-		{name: "not found needs its own flag", harm: []string{`"flag_type": "citation_not_found"`, `"flag_type": "unsupported"`}, want: map[string]string{"flag.matches": "citation_not_found"}},
+		{name: "not found needs its own flag", harm: []string{`"flag_type": "citation_not_found"`, `"flag_type": "unsupported"`}, want: map[string]string{"flag.matches": "/citation_evaluations/2/citation_exists: it is false, but misattribution_flags has no flag citation_not_found of [9]"}},
+		{name: "unsupported needs its own flag, also where the source is not there", harm: []string{`"flag_type": "unsupported"`, `"flag_type": "citation_not_found"`}, want: map[string]string{"flag.matches": "no flag unsupported of [9]"}},
+		{name: "a quotation that is wrong, where the source is not there", harm: []string{`"citation_exists": false, "quote_accurate": true`, `"citation_exists": false, "quote_accurate": false`}, want: map[string]string{"flag.matches": "no flag quote_mismatch of [9]"}},
+		{name: "a context that is wrong, where the source is not there", harm: []string{`"accurate", "claim_support_strength": "unsupported"`, `"mismatch", "claim_support_strength": "unsupported"`}, want: map[string]string{"flag.matches": "no flag context_mismatch of [9]"}},
+		{name: "one flag for two flagged occurrences of its citation", trace: func(t *judge.Trace) { t.Output += "\nAnd once more it was [9]." }, harm: []string{
+			`"misattribution_flags"`, `"x": [], "misattribution_flags"`, `"explanation": "", "flagged": true}],`, `"explanation": "", "flagged": true},
+			{"citation_id": "9", "reasoning_step_index": 4, "reasoning_step_text": "d", "citation_exists": false, "quote_accurate": true, "context_fidelity": "accurate", "claim_support_strength": "unsupported", "explanation": "", "flagged": true}],`,
+			`"total_citations_evaluated": 3`, `"total_citations_evaluated": 4`, `0.5,`, `0.375,`}},
 		{name: "exists wrongly", harm: []string{`"citation_exists": true`, `"citation_exists": false`},
-			want: map[string]string{"exists.agrees": `a source "1" is given: true`, "flag.matches": "citation_not_found"}},
+			want: map[string]string{"exists.agrees": "a source [1] is given: true", "flag.matches": "citation_not_found"}},
 		{name: "quotation altered", trace: func(t *judge.Trace) { t.Output = strings.Replace(t.Output, "212", "312", 1) },
 			want: map[string]string{"quote.agrees": "is altered", "numbers.agree": "312"}},
 		{name: "quotation not there", trace: func(t *judge.Trace) {
