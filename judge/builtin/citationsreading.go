@@ -2,22 +2,15 @@ package builtin
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/countersign/countersign/judge"
 )
 
 func readCitations(r *citationsReport) judge.Reading {
-	reading := judge.Reading{Score: r.overall()}
-	for _, f := range r.Flags {
-		reading.Critical = reading.Critical || f.Severity == "critical"
-		if high(r.trace) || f.Severity == "critical" || f.Severity == "major" {
-			if reading.Reasons == nil {
-				reading.Reasons = []judge.Reason{{Code: judge.ReasonMisattribution,
-					Detail: fmt.Sprintf("%s %s: %s", f.ID, f.Type, f.Detail)}}
-			}
-		}
-	}
+	reading := judge.Reading{Score: r.overall(), Misattribution: r.gravest(), Findings: r.findings(), UncitedSteps: r.uncited()}
+	reading.Critical = reading.Misattribution != nil && reading.Misattribution.Severity == judge.SeverityCritical
 	switch {
 	case reading.Critical || reading.Score < 0.6-epsilon:
 		reading.Label = "inaccurate"
@@ -26,10 +19,26 @@ func readCitations(r *citationsReport) judge.Reading {
 	default:
 		reading.Label = "partial"
 	}
-	reading.Findings = r.findings()
-	reading.BelowThreshold = r.belowThreshold(reading.Score)
-	reading.Uncited = r.uncited()
+	reading.Parts = overall(reading.Score)
+	for i, e := range r.Evaluations {
+		reading.Parts = append(reading.Parts, judge.Part{Name: fmt.Sprintf("citation %d, %s", r.number(i), e.ID), Value: e.value()})
+		reading.PartLabels = append(reading.PartLabels, judge.PartLabel{Kind: judge.PartCitation, Key: strconv.Itoa(r.number(i)), Label: e.Support})
+	}
 	return reading
+}
+
+// gravest is the first of the gravest flags; nil when there is no flag.
+func (r *citationsReport) gravest() *judge.Misattribution {
+	var worst *misattribution
+	for i, f := range r.Flags {
+		if worst == nil || judge.SeverityRank(f.Severity) > judge.SeverityRank(worst.Severity) {
+			worst = &r.Flags[i]
+		}
+	}
+	if worst == nil {
+		return nil
+	}
+	return &judge.Misattribution{Severity: worst.Severity, Detail: fmt.Sprintf("%s %s: %s", worst.ID, worst.Type, worst.Detail)}
 }
 
 func (r *citationsReport) findings() []judge.Finding {
@@ -63,22 +72,6 @@ func (r *citationsReport) findings() []judge.Finding {
 	return list
 }
 
-func (r *citationsReport) belowThreshold(score float64) string {
-	var parts []string
-	if score < 0.8-epsilon {
-		parts = append(parts, fmt.Sprintf("overall %.2f", score))
-	}
-	for i, e := range r.Evaluations {
-		if e.value() < 0.8-epsilon {
-			parts = append(parts, fmt.Sprintf("citation %d, %s, counts %v", r.number(i), e.ID, e.value()))
-		}
-	}
-	if parts == nil {
-		return ""
-	}
-	return joined(parts) + " (below 0.80)"
-}
-
 // number of the occurrence that an evaluation is about, from 1.
 func (r *citationsReport) number(evaluation int) int {
 	if o := r.occurrence[evaluation]; o >= 0 {
@@ -87,21 +80,18 @@ func (r *citationsReport) number(evaluation int) int {
 	return evaluation + 1
 }
 
-// uncited names the steps that say something and cite nothing.
-func (r *citationsReport) uncited() string {
+// uncited are the steps that say something and cite nothing; never nil.
+func (r *citationsReport) uncited() []int {
 	const claimWords = 5 // fewer words are a heading or a transition
 	cites := map[int]bool{}
 	for _, m := range r.markers {
 		cites[m.Step] = true
 	}
-	var list []string
+	list := []int{}
 	for _, s := range r.steps {
 		if !cites[s.Number] && len(strings.Fields(s.Text)) >= claimWords && !strings.HasSuffix(strings.TrimSpace(s.Text), ":") {
-			list = append(list, fmt.Sprint(s.Number))
+			list = append(list, s.Number)
 		}
 	}
-	if list == nil {
-		return ""
-	}
-	return "without any citation: steps " + strings.Join(list, ", ")
+	return list
 }

@@ -193,13 +193,7 @@ func numbersAgree(r *citationsReport) (faults []string, _ bool) {
 			if effort += len(missing); effort > maxSearch/64 {
 				return append(faults, tooLong), false
 			}
-			var left []evidence.Number
-			for _, n := range missing {
-				if !n.Spelled && !says[i].Says(n) {
-					left = append(left, n)
-				}
-			}
-			missing = left
+			missing = says[i].Missing(missing)
 		}
 		if len(missing) == 0 {
 			continue

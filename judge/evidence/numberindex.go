@@ -39,6 +39,18 @@ func IndexNumbers(have []Number) NumberIndex {
 	return x
 }
 
+// Missing are those numbers that the text does not say; spelled ones are not
+// asked for. It is MissingNumbers for a text that is asked often.
+func (x NumberIndex) Missing(want []Number) []Number {
+	var missing []Number
+	for _, w := range want {
+		if !w.Spelled && !x.Says(w) {
+			missing = append(missing, w)
+		}
+	}
+	return missing
+}
+
 // Says tells whether the text says a number, by the rule of MissingNumbers.
 func (x NumberIndex) Says(w Number) bool {
 	if w.Unit == "date" {

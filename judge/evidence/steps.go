@@ -12,6 +12,12 @@ type Step struct {
 	Start, End int    // bytes, without white space around
 }
 
+// Body is the text of the step without its own label or bullet.
+func (s Step) Body() string {
+	_, _, body := readLabel(s.Text)
+	return strings.TrimSpace(s.Text[body:])
+}
+
 // Steps cuts an output into its steps.
 //
 // Where the output is a list ("Step 1: …", or "1. …" from its first or second line on),
