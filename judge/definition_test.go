@@ -110,7 +110,8 @@ func TestDefinitionFaults(t *testing.T) {
 		{"critical pointer", "critical: /critical_errors", "critical: /critical", `j.yaml:21: report.critical: the pointer /critical finds nothing`},
 		{"report says nothing", "  label: /verdict\n", "", `j.yaml:20: report must say where`},
 		{"score scale", "label: /verdict", "score: {pointer: /total, min: 5, max: 1}", `min must be less than max`},
-		{"check pointer", "quote: /rationale", "quote: /reason", `j.yaml:26: quote: the pointer /reason finds nothing`},
+		{"check pointer like a declared one", "quote: /rationale", "quote: /rational", `j.yaml:26: quote: the pointer /rational finds nothing in the schema; did you mean rationale?`},
+		{"check pointer into a text", "quote: /rationale", "quote: /rationale/0", `j.yaml:26: quote: the pointer /rationale/0 finds nothing in the schema`},
 		{"check pointer in list", "sum: /parts/*/points", "sum: /parts/*/pints", `j.yaml:27: sum: the pointer /parts/*/pints finds nothing`},
 		{"check pointer in open object", "mean: /dimensions/*/score", "mean: /dimensions/*/skore", `j.yaml:28: mean: the pointer`},
 		{"check field", "in: reference", "in: golden", `j.yaml:26: in must be a field`},
@@ -277,7 +278,7 @@ func TestReadOwnJudge(t *testing.T) {
 		wantErr      string
 	}{
 		{"pass", `{"verdict":"Yes"}`, judge.Reading{Score: 1, Label: "Yes", Verdict: judge.Pass}, ""},
-		{"fail", `{"verdict":"No","rationale":null}`, judge.Reading{Label: "No", Verdict: judge.Fail, BelowThreshold: "score 0.00 is below 0.80"}, ""},
+		{"fail", `{"verdict":"No","rationale":null}`, judge.Reading{Label: "No", Verdict: judge.Fail}, ""},
 		{"extra fields", `{"verdict":"Yes","more":1}`, judge.Reading{Score: 1, Label: "Yes", Verdict: judge.Pass}, ""},
 		{"critical", `{"verdict":"Yes","critical_errors":["wrong dose"]}`, judge.Reading{Score: 1, Label: "Yes", Verdict: judge.Pass, Critical: true,
 			Findings: []judge.Finding{{Class: "critical_error", Severity: "critical", Explanation: `["wrong dose"]`}}}, ""},

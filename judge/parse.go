@@ -77,6 +77,8 @@ type parser struct {
 	schema located // as it was written, for lines
 	report reportPlaces
 	checks []generalCheck
+	// settled is the report on identical texts; nil: none was given.
+	settled json.RawMessage
 }
 
 func (p *parser) fault(at located, format string, args ...any) {
@@ -111,7 +113,7 @@ func (p *parser) keys(n located, what string, handle map[string]func(located)) b
 }
 
 func (p *parser) definition(root located) {
-	var inputs, prompt, report, checks located
+	var inputs, prompt, report, checks, identical located
 	put := func(to *located) func(located) { return func(n located) { *to = n } }
 	var promptFile, schemaFile located
 	if !p.keys(root, "the definition", map[string]func(located){
@@ -129,6 +131,7 @@ func (p *parser) definition(root located) {
 		"thresholds":  p.thresholds,
 		"checks":      put(&checks),
 		"routing":     p.routing,
+		"identical":   put(&identical),
 	}) {
 		return
 	}
@@ -148,80 +151,7 @@ func (p *parser) definition(root located) {
 	p.compileSchema(root)
 	p.reportPlaces(report, root)
 	p.checkList(checks)
-}
-
-// besides reads prompt_file and schema_file and writes them into the source.
-func (p *parser) besides(root located, prompt *located, promptFile located, schema *located, schemaFile located) {
-	inlined := false
-	read := func(n located, key string, to *located) (string, []byte, bool) {
-		if to.Node != nil {
-			p.fault(n, "%s and %s_file are both given; keep one", key, key)
-			return "", nil, false
-		}
-		name := p.text(n, key+"_file")
-		if name == "" {
-			return "", nil, false
-		}
-		if p.files.Read == nil {
-			p.fault(n, "%s_file needs the definition to be read from a file; write the %s into the definition", key, key)
-			return "", nil, false
-		}
-		data, err := p.files.Read(name)
-		if err != nil {
-			p.fault(n, "%s_file: %v", key, err)
-			return "", nil, false
-		}
-		if len(data) > maxDefinition {
-			p.fault(n, "%s_file %s has %d bytes, more than %d", key, name, len(data), maxDefinition)
-			return "", nil, false
-		}
-		inlined = true
-		return name, data, true
-	}
-	if promptFile.Node != nil {
-		if name, data, ok := read(promptFile, "prompt", prompt); ok {
-			// Its lines count from the file's own first line.
-			node := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: string(data), Style: yaml.LiteralStyle, Line: 0}
-			*prompt = located{node, beside(p.file, name)}
-			replaceKey(root.Node, "prompt_file", "prompt", node)
-		}
-	}
-	if schemaFile.Node != nil {
-		if name, data, ok := read(schemaFile, "schema", schema); ok {
-			node, fault := parseYAML(beside(p.file, name), data)
-			if fault != nil {
-				p.faults = append(p.faults, fault)
-				return
-			}
-			*schema = node
-			replaceKey(root.Node, "schema_file", "schema", node.Node)
-		}
-	}
-	if inlined {
-		source, err := yaml.Marshal(root.Node)
-		if err != nil {
-			p.fault(root, "the definition cannot be written with its files inside: %v", err)
-			return
-		}
-		p.judge.Source = source
-	}
-}
-
-// beside is the path of a file that a definition names.
-func beside(file, name string) string {
-	if i := strings.LastIndexAny(file, `/\`); i >= 0 {
-		return file[:i+1] + name
-	}
-	return name
-}
-
-func replaceKey(mapping *yaml.Node, old, name string, value *yaml.Node) {
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		if mapping.Content[i].Value == old {
-			mapping.Content[i].Value = name
-			mapping.Content[i+1] = value
-		}
-	}
+	p.identical(identical)
 }
 
 // text is a scalar's text as it was written.
@@ -349,13 +279,18 @@ func (p *parser) compileSchema(root located) {
 }
 
 // version is the hash of all that decides what the judge is asked and how its
-// answer counts. Comments, the order of keys and the description do not.
+// answer counts, the house's own texts included. Comments, the order of keys and
+// the description do not.
 func (p *parser) version() string {
 	j := &p.judge
-	content, err := json.Marshal([]any{
+	parts := []any{
 		j.Prompt, j.Schema, j.Labels, j.Blocks, j.Inputs, j.Ordinal, j.MaxRepairs, j.Band, j.Routing,
-		p.report.canonical(), p.checks,
-	})
+		p.report.canonical(), p.checks, houseVersion,
+	}
+	if p.settled != nil {
+		parts = append(parts, p.settled)
+	}
+	content, err := json.Marshal(parts)
 	if err != nil {
 		panic("judge: a definition that was read cannot be encoded: " + err.Error())
 	}

@@ -49,7 +49,7 @@ func (p *parser) reportPlaces(n, root located) {
 				p.fault(n, "report.score: min must be less than max")
 			}
 		},
-		"critical": func(n located) { p.report.critical = p.pointer(n, "report.critical") },
+		"critical": func(n located) { p.report.critical = p.optional(n, "report.critical") },
 	}) {
 		return
 	}
@@ -98,31 +98,17 @@ func labelNames(labels []Label) []string {
 	return list
 }
 
-// pointer reads a JSON pointer and holds it against the schema.
-func (p *parser) pointer(n located, what string) pointerPath {
-	path, err := parsePointer(p.text(n, what))
-	if err != nil {
-		p.fault(n, "%s: %v", what, err)
-		return nil
-	}
-	if p.schema.Node != nil && p.schema.Kind == yaml.MappingNode && len(path.inSchema(p.schema)) == 0 {
-		p.fault(n, "%s: the pointer %s finds nothing in the schema", what, n.Value)
-		return nil
-	}
-	return path
-}
-
 // reading gives the function that reads an own judge's report.
 func (p *parser) reading() func(json.RawMessage, *Trace) (Reading, error) {
-	places, labels, band := p.report, slices.Clone(p.judge.Labels), p.judge.Band
+	places, labels := p.report, slices.Clone(p.judge.Labels)
 	return func(report json.RawMessage, _ *Trace) (Reading, error) {
-		return places.read(report, labels, band)
+		return places.read(report, labels)
 	}
 }
 
 // read turns a report into its normalised result. Without a score a label
 // counts 1 for pass, 0.5 for borderline and 0 for fail.
-func (r reportPlaces) read(report json.RawMessage, labels []Label, band Band) (Reading, error) {
+func (r reportPlaces) read(report json.RawMessage, labels []Label) (Reading, error) {
 	var doc any
 	if err := json.Unmarshal(report, &doc); err != nil {
 		return Reading{}, fmt.Errorf("the report is not valid JSON: %w", err)
@@ -165,9 +151,6 @@ func (r reportPlaces) read(report json.RawMessage, labels []Label, band Band) (R
 				Class: "critical_error", Severity: "critical", Explanation: criticalText(found.value),
 			})
 		}
-	}
-	if got.Score < band.Pass-epsilon {
-		got.BelowThreshold = fmt.Sprintf("score %.2f is below %.2f", got.Score, band.Pass)
 	}
 	return got, nil
 }

@@ -2,7 +2,6 @@ package harness
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -18,14 +17,21 @@ type Config struct {
 	// replace the trace's own list, and other recorded reports are left alone.
 	Only []string
 
-	Engines map[string]judge.Engine // by engine name
+	Engines map[string]judge.Engine // by Planned.EngineKey
 	Engine  string                  // the engine that is planned
 	Model   string                  // the model that is planned
+	// Targets are planned, each for every judge; nil: Engine with Model alone.
+	Targets []judge.Target
 	// EngineByName: the engine was asked for by name, so it also judges traces
-	// that bring a report for the judge.
-	EngineByName bool
+	// that bring a report for the judge. ModelsByName: so were the models, which
+	// the policy's do not replace then.
+	EngineByName, ModelsByName bool
 
-	Policy judge.Policy // DefaultPolicy when its Version is 0
+	Policy judge.Policy // DefaultPolicy when it is zero
+	// Trusted says whether the version of the judge, by the model that made an
+	// evaluation, has passed its calibration gate, and if not, why. It is asked
+	// where the policy wants untrusted_judge; nil: no version is known to have.
+	Trusted func(ctx context.Context, e *judge.Evaluation) (ok bool, detail string)
 	// Key is the installation's key, from which fences get their nonce. An
 	// empty key still gives fences, but ones that a trace's author can compute.
 	Key []byte
@@ -37,6 +43,13 @@ type Config struct {
 	MaxTokens int    // of one reply; 4096 when 0, which is also the least
 	Seed      *int64 // sent where the endpoint takes one; 1 when nil
 	Retry     Retry
+	// Steps keeps references that were cut into steps; nil: memory alone does.
+	Steps judge.StepCache
+	// Purse pays for calls; nil: there is no budget.
+	Purse judge.Purse
+	// Breakers of the endpoints; nil: this harness has its own. What runs in one
+	// process shares them.
+	Breakers *Breakers
 	// Ledger keeps replies until their evaluation is stored; nil: none is kept,
 	// and an evaluation that was cut off begins anew.
 	Ledger judge.ReplyLedger
@@ -66,8 +79,12 @@ func New(c Config) (*Harness, error) {
 	if c.Engine != "" && c.Engine != judge.EngineRecorded && c.Engines[c.Engine] == nil {
 		return nil, fmt.Errorf("harness: engine %q is not configured", c.Engine)
 	}
-	if c.Policy.Version == 0 {
+	if c.Policy.IsZero() {
 		c.Policy = judge.DefaultPolicy()
+		c.Policy.Version = 0 // of no project
+	}
+	if c.Targets == nil && c.Engine != "" {
+		c.Targets = []judge.Target{{Engine: c.Engine, Model: c.Model}}
 	}
 	if c.Now == nil {
 		c.Now = time.Now
@@ -78,6 +95,9 @@ func New(c Config) (*Harness, error) {
 	}
 	c.MaxTokens = max(c.MaxTokens, minMaxTokens)
 	c.Retry = c.Retry.withDefaults()
+	if c.Breakers == nil {
+		c.Breakers = &Breakers{First: c.Retry.Max / 6, Longest: 2 * c.Retry.Max}
+	}
 	return &Harness{config: c}, nil
 }
 
@@ -92,96 +112,4 @@ func (h *Harness) Judge(name string) (*judge.Judge, bool) {
 		}
 	}
 	return nil, false
-}
-
-// Plan says which evaluations a trace gets (see judge.Plan for the rules and
-// the error).
-func (h *Harness) Plan(t *judge.Trace) ([]judge.Planned, error) {
-	c := &h.config
-	if len(c.Only) == 0 {
-		return judge.Plan(t, c.Judges, c.Default, c.Engine, c.Model, c.EngineByName)
-	}
-	asked := *t
-	asked.Judges = c.Only
-	planned, err := judge.Plan(&asked, c.Judges, c.Default, c.Engine, c.Model, c.EngineByName)
-	planned = slices.DeleteFunc(planned, func(p judge.Planned) bool { return !slices.Contains(c.Only, p.Judge) })
-	return planned, err
-}
-
-// Evaluate makes one planned evaluation. It always comes back whole: what the
-// engine cannot do, or does badly, is an evaluation in review with its reason.
-// The draw says how it came to be reviewed, nil when it is not.
-//
-// The only errors are that of ctx and a LedgerError; the work is then unfinished
-// and belongs back in the queue.
-func (h *Harness) Evaluate(ctx context.Context, t *judge.Trace, p judge.Planned) (judge.Evaluation, *judge.Draw, error) {
-	j, ok := h.Judge(p.Judge)
-	if !ok {
-		e, draw := h.abandoned(t, p, fmt.Sprintf("judge %q is not known here; add its definition and retry", p.Judge))
-		return e, draw, nil
-	}
-	return h.EvaluateWith(ctx, j, t, p)
-}
-
-// EvaluateWith is Evaluate with a definition that the harness need not know.
-func (h *Harness) EvaluateWith(ctx context.Context, j *judge.Judge, t *judge.Trace, p judge.Planned) (judge.Evaluation, *judge.Draw, error) {
-	e := h.begin(t, p)
-	if p.PromptVersion == "" {
-		e.PromptVersion = j.PromptVersion
-	}
-	field, message := p.RefusedField, p.Message
-	if field == "" {
-		field, message = j.Lacks(t)
-	}
-	if field != "" {
-		e.Status, e.RefusedField, e.Error = judge.Refused, field, message
-		return e, nil, nil
-	}
-	got := h.ask(ctx, j, t, p, &e)
-	var unkept *LedgerError
-	if errors.As(got.err, &unkept) {
-		return judge.Evaluation{}, nil, unkept
-	}
-	if ctx.Err() != nil && got.failure != "" {
-		return judge.Evaluation{}, nil, context.Cause(ctx)
-	}
-	h.conclude(&e, j, t, got)
-	return e, h.route(j, &e, t, got.reading, got.explanation), nil
-}
-
-// ask gets the report from the planned engine. A panic in a check or an engine
-// is a fault of this program; the trace still gets an owner and is kept.
-func (h *Harness) ask(ctx context.Context, j *judge.Judge, t *judge.Trace, p judge.Planned, e *judge.Evaluation) (got outcome) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			got = outcome{failure: judge.ReasonJudgeFailed,
-				detail: fmt.Sprintf("judge %s stopped on this trace: %v; report this as a fault of the program", j.Name, fault)}
-		}
-	}()
-	switch engine := h.config.Engines[p.Engine].(type) {
-	case judge.Reporter:
-		return h.report(ctx, engine, j, t, p, e)
-	case judge.Chat:
-		if j.Settle != nil {
-			if report := j.Settle(t); report != nil {
-				return h.settled(report, j, t, e)
-			}
-		}
-		return h.converse(ctx, engine, j, t, p, e)
-	}
-	return outcome{failure: judge.ReasonJudgeFailed,
-		detail: fmt.Sprintf("engine %q is not configured here; configure it and retry", p.Engine)}
-}
-
-// callsModel reports whether an evaluation by this engine calls a model.
-func (h *Harness) callsModel(engine string) bool {
-	_, chat := h.config.Engines[engine].(judge.Chat)
-	return chat
-}
-
-// abandoned is the evaluation of work that took longer than it may.
-func (h *Harness) abandoned(t *judge.Trace, p judge.Planned, detail string) (judge.Evaluation, *judge.Draw) {
-	e := h.begin(t, p)
-	h.fail(&e, judge.ReasonJudgeFailed, detail)
-	return e, h.route(nil, &e, t, nil, "")
 }
