@@ -18,8 +18,10 @@ func (e *Endpoint) complete(q *request, f fault, d die, requestSize int) []byte 
 	case cutShort:
 		report := encode(e.report(&m, false))
 		content, finish = report[:len(report)/2], "length"
+	case inconsistent:
+		content = preamble(d.part(forKind)) + encode(e.report(&m, true))
 	default:
-		content = encode(e.report(&m, f == inconsistent))
+		content = encode(e.report(&m, false))
 	}
 	b := make([]byte, 0, 512+2*len(content))
 	b = append(b, `{"id":"chatcmpl-fake","object":"chat.completion","created":1700000000,"model":`...)
@@ -46,22 +48,27 @@ func (e *Endpoint) complete(q *request, f fault, d die, requestSize int) []byte 
 }
 
 // spoil makes a reply of a report that no report can be read from, or that its
-// schema refuses.
+// schema refuses. No two replies are alike.
 func spoil(report string, kind uint64) string {
+	unlike := strconv.FormatUint(kind, 36)
 	switch kind % 6 {
 	case 0:
-		return report[:len(report)/2]
+		return preamble(kind) + report[:len(report)/2]
 	case 1:
-		return "I would rather talk about this trace than fill in a form."
+		return "I would rather talk about " + unlike + " than fill in a form."
 	case 2:
-		return "```json\n" + report[:len(report)-1] + ",}\n```"
+		return preamble(kind) + "```json\n" + report[:len(report)-1] + ",}\n```"
 	case 3:
-		return report + "\n" + report
+		return report + "\n" + unlike + "\n" + report
 	case 4:
-		return "{}"
+		return `{"thought":"` + unlike + `"}`
 	}
-	return "[" + report + "]"
+	return "[" + report + `,"` + unlike + `"]`
 }
+
+// preamble keeps the replies to two calls apart, so that what is asked next is
+// another question.
+func preamble(kind uint64) string { return "Answer " + strconv.FormatUint(kind, 36) + ":\n" }
 
 func encode(v any) string {
 	var b bytes.Buffer
