@@ -20,6 +20,7 @@ type judging struct {
 	file     *traceFile
 	out      *evaluationFile
 	run      string
+	policy   judge.Policy // that of a trace without a project
 	progress *judgeProgress
 
 	traces, made, kept, failed int // failed: the judge failed for good
@@ -31,7 +32,7 @@ type judging struct {
 
 func newJudging(s *state, h *harness.Harness, file *traceFile, out *evaluationFile, run string) *judging {
 	return &judging{
-		state: s, harness: h, file: file, out: out, run: run, progress: s.startJudgeProgress(file),
+		state: s, harness: h, file: file, out: out, run: run, policy: judge.DefaultPolicy(), progress: s.startJudgeProgress(file),
 		statuses: map[judge.Status]int{}, verdicts: map[judge.Verdict]int{},
 	}
 }
@@ -46,7 +47,10 @@ type made struct {
 
 // group is the evaluations of one judge on one trace: one for each model. They
 // are compared when all are there.
-type group []chan made
+type group struct {
+	results []chan made
+	under   judge.Effective // the policy for them, where there are several
+}
 
 // all judges the whole file. When ctx ends, evaluations under way get a while to
 // come to an end; what is made is written, up to the first that was not.
@@ -65,9 +69,12 @@ func (j *judging) all(ctx context.Context, concurrency int) error {
 	go func() {
 		defer close(inOrder)
 		readErr = j.plan(ctx, func(t *judge.Trace, planned []judge.Planned, kept [][]byte) bool {
-			g := make(group, len(planned))
-			for i := range g {
-				g[i] = make(chan made, 1)
+			g := group{results: make([]chan made, len(planned))}
+			if len(planned) > 1 {
+				g.under = j.policy.For(planned[0].Judge, t.Domain, j.policy.StakesOfTrace(t))
+			}
+			for i := range planned {
+				g.results[i] = make(chan made, 1)
 			}
 			select {
 			case inOrder <- g:
@@ -76,20 +83,20 @@ func (j *judging) all(ctx context.Context, concurrency int) error {
 			}
 			for i, p := range planned {
 				if kept[i] != nil {
-					g[i] <- made{kept: kept[i]}
+					g.results[i] <- made{kept: kept[i]}
 					continue
 				}
 				select {
 				case slots <- struct{}{}:
 				case <-ctx.Done():
-					for _, rest := range g[i:] {
+					for _, rest := range g.results[i:] {
 						rest <- made{err: errInterrupted}
 					}
 					return false
 				}
 				workers.Go(func() {
 					defer func() { <-slots }()
-					g[i] <- j.one(working, t, p)
+					g.results[i] <- j.one(working, t, p)
 				})
 			}
 			return true
@@ -123,7 +130,7 @@ func (j *judging) write(inOrder <-chan group, stop func()) (err error) {
 	hole := false
 	for g := range inOrder {
 		var all []made
-		for _, result := range g {
+		for _, result := range g.results {
 			var m made
 			select {
 			case m = <-result:
@@ -151,7 +158,7 @@ func (j *judging) write(inOrder <-chan group, stop func()) (err error) {
 		if hole || err != nil {
 			continue
 		}
-		if err = j.writeGroup(all); err != nil {
+		if err = j.writeGroup(all, g.under); err != nil {
 			stop()
 		}
 	}
@@ -161,7 +168,12 @@ func (j *judging) write(inOrder <-chan group, stop func()) (err error) {
 	return err
 }
 
-func (j *judging) writeGroup(all []made) error {
+func (j *judging) writeGroup(all []made, under judge.Effective) error {
+	if len(all) > 1 {
+		if err := compare(all, under); err != nil {
+			return err
+		}
+	}
 	for _, m := range all {
 		if m.kept != nil {
 			if err := j.out.keep(m.kept); err != nil {
