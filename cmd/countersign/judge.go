@@ -25,10 +25,11 @@ type judgeCmd struct {
 	MaxTokens   int      `help:"Most tokens of one reply, at least 4096." default:"4096" config:"max_tokens"`
 	KeyFile     string   `name:"openai-api-key-file" help:"File that holds the endpoint's key." placeholder:"FILE" env:"OPENAI_API_KEY_FILE" config:"openai_api_key_file"`
 	lineFlag
-	BaseURL  string `name:"base-url" help:"Address of an OpenAI-compatible endpoint." placeholder:"URL" env:"OPENAI_BASE_URL" config:"openai_base_url"`
-	Out      string `help:"Write the evaluations to this file instead of standard output. An interrupted run leaves FILE.part and FILE.replies, and the same command goes on from them." placeholder:"FILE"`
-	Attempts string `help:"Also write every attempt, with its full prompt and raw reply, to this file, one a line." placeholder:"FILE"`
-	RunName  string `name:"run" help:"Name the run of the traces, whatever the file says." placeholder:"NAME"`
+	BaseURL  string  `name:"base-url" help:"Address of an OpenAI-compatible endpoint." placeholder:"URL" env:"OPENAI_BASE_URL" config:"openai_base_url"`
+	Out      string  `help:"Write the evaluations to this file instead of standard output. An interrupted run leaves FILE.part and FILE.replies, and the same command goes on from them." placeholder:"FILE"`
+	Budget   float64 `help:"Most that the calls of the run may cost together, in dollars; it stops before that. The worst cost of each call under way is set aside, so a little stays unspent." placeholder:"USD"`
+	Attempts string  `help:"Also write every attempt, with its full prompt and raw reply, to this file, one a line." placeholder:"FILE"`
+	RunName  string  `name:"run" help:"Name the run of the traces, whatever the file says." placeholder:"NAME"`
 }
 
 // mostSamples bounds --samples: each is a call.
@@ -60,7 +61,12 @@ func (c judgeCmd) Run(ctx context.Context, s *state) (err error) {
 	if key == nil {
 		key = randomKey()
 	}
-	h, err := c.harness(s, all, engines, key, replies)
+	purse, err := c.budget(ctx, s, engines, replies)
+	if err != nil {
+		return errors.Join(err, replies.close())
+	}
+	breakers := &harness.Breakers{Log: s.log}
+	h, err := c.harness(s, all, engines, key, replies, purse, breakers)
 	if err != nil {
 		return errors.Join(err, replies.close())
 	}
@@ -73,7 +79,8 @@ func (c judgeCmd) Run(ctx context.Context, s *state) (err error) {
 		return errors.Join(err, out.abandon())
 	}
 	j := newJudging(s, h, file, out, c.RunName)
-	err = j.all(ctx, c.Concurrency)
+	breakers.Changed = j.progress.outage
+	err = budgetOver(j.all(ctx, c.Concurrency), c.Budget, c.Out)
 	err = errors.Join(err, file.end(s))
 	err = out.end(err)
 	s.say("%s", j.summary())
@@ -138,15 +145,19 @@ func (c judgeCmd) known() ([]judge.Judge, error) {
 	return all, nil
 }
 
-func (c judgeCmd) harness(s *state, all []judge.Judge, e engines, key []byte, replies *journal) (*harness.Harness, error) {
+func (c judgeCmd) harness(s *state, all []judge.Judge, e engines, key []byte, replies *journal, purse *harness.Purse, breakers *harness.Breakers) (*harness.Harness, error) {
 	config := harness.Config{
 		Judges: all, Default: builtin.Default(), Only: c.Only,
 		Engines: e.all, Engine: e.engine, Model: e.model, EngineByName: e.byName,
 		Targets: c.targets(e), ModelsByName: true,
-		Key: key, Now: s.now, MaxTokens: c.MaxTokens,
+		Key: key, Now: s.now, MaxTokens: c.MaxTokens, Breakers: breakers,
 	}
-	if replies != nil { // a nil *journal is no nil ledger
+	// A nil pointer in an interface is no nil interface.
+	if replies != nil {
 		config.Ledger = replies
+	}
+	if purse != nil {
+		config.Purse = purse
 	}
 	return harness.New(config)
 }

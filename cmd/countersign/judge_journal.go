@@ -32,16 +32,18 @@ const (
 // again when its prompt is the same; so nobody else may read it. Its methods may
 // be called on nil, where nothing is kept.
 type journal struct {
-	path string
-	key  []byte // of the fences
-	stop chan struct{}
-	over sync.WaitGroup
+	path   string
+	key    []byte // of the fences
+	ownKey bool   // not the installation's
+	stop   chan struct{}
+	over   sync.WaitGroup
 
 	mu    sync.Mutex
 	file  *os.File
 	size  int64
 	live  int64 // bytes of what is in kept
 	kept  map[string]map[string]span
+	cost  judge.NanoUSD // of all replies that were ever kept
 	dirty bool
 	fault error // of making it outlast a power cut
 }
@@ -52,7 +54,8 @@ var _ judge.ReplyLedger = (*journal)(nil)
 type span struct{ at, size int64 }
 
 type journalHead struct {
-	FenceKey string `json:"fence_key,omitempty"` // hex; empty: the installation's
+	FenceKey string        `json:"fence_key,omitempty"`        // hex; empty: the installation's
+	Dropped  judge.NanoUSD `json:"dropped_nano_usd,omitempty"` // what the replies cost that were thrown out
 }
 
 type journalLine struct {
@@ -94,10 +97,14 @@ func (j *journal) read() error {
 		if at == 0 {
 			return j.readHead(line)
 		}
-		var l struct{ Evaluation, Call string }
+		var l struct {
+			Evaluation, Call string
+			Kept             judge.KeptReply
+		}
 		if err := json.Unmarshal(line, &l); err != nil {
 			return err
 		}
+		j.cost += judge.Nano(l.Kept.Reply.CostUSD)
 		j.add(l.Evaluation, l.Call, span{at, int64(len(line))})
 		return nil
 	})
@@ -109,6 +116,7 @@ func (j *journal) readHead(line []byte) error {
 	if err := json.Unmarshal(line, &head); err != nil {
 		return err
 	}
+	j.cost = head.Dropped
 	if head.FenceKey == "" {
 		if j.key == nil {
 			return errors.New("it was written with COUNTERSIGN_SESSION_KEY, which is not set now")
@@ -119,23 +127,29 @@ func (j *journal) readHead(line []byte) error {
 	if err == nil && len(key) == 0 {
 		err = errors.New("the key of its fences is empty")
 	}
-	j.key = key
+	j.key, j.ownKey = key, true
 	return err
 }
 
 func (j *journal) begin() error {
-	var head journalHead
 	if j.key == nil {
-		j.key = randomKey()
-		head.FenceKey = hex.EncodeToString(j.key)
+		j.key, j.ownKey = randomKey(), true
 	}
-	line, err := jsonLine(head)
+	line, err := j.head(0)
 	if err != nil {
 		return err
 	}
 	n, err := j.file.Write(line)
 	j.size, j.dirty = int64(n), true
 	return err
+}
+
+func (j *journal) head(dropped judge.NanoUSD) ([]byte, error) {
+	head := journalHead{Dropped: dropped}
+	if j.ownKey {
+		head.FenceKey = hex.EncodeToString(j.key)
+	}
+	return jsonLine(head)
 }
 
 func (j *journal) add(evaluation, call string, at span) {
@@ -192,6 +206,7 @@ func (j *journal) KeepReply(_ context.Context, evaluation, call string, r judge.
 	}
 	j.add(evaluation, call, span{j.size, int64(n)})
 	j.size += int64(n)
+	j.cost += judge.Nano(r.Reply.CostUSD)
 	j.dirty = true
 	return nil
 }
@@ -224,23 +239,8 @@ func (j *journal) shrink() (err error) {
 	if err != nil {
 		return err
 	}
-	head, err := bufio.NewReader(io.NewSectionReader(j.file, 0, j.size)).ReadBytes('\n')
-	w := bufio.NewWriter(anew)
+	size, kept, err := j.copyKept(anew)
 	if err == nil {
-		_, err = w.Write(head)
-	}
-	size, kept := int64(len(head)), map[string]map[string]span{}
-	for evaluation, calls := range j.kept {
-		kept[evaluation] = map[string]span{}
-		for call, at := range calls {
-			if err == nil {
-				_, err = io.Copy(w, io.NewSectionReader(j.file, at.at, at.size))
-			}
-			kept[evaluation][call] = span{size, at.size}
-			size += at.size
-		}
-	}
-	if err = errors.Join(err, w.Flush()); err == nil {
 		err = anew.Sync()
 	}
 	if err == nil {
@@ -252,6 +252,56 @@ func (j *journal) shrink() (err error) {
 	old := j.file
 	j.file, j.size, j.kept = anew, size, kept
 	return old.Close()
+}
+
+// copyKept writes head and kept replies to another file, and says where they
+// stand in it.
+func (j *journal) copyKept(anew io.Writer) (size int64, kept map[string]map[string]span, err error) {
+	w := bufio.NewWriter(anew)
+	dropped := j.cost
+	var lines []byte
+	kept = map[string]map[string]span{}
+	for evaluation, calls := range j.kept {
+		kept[evaluation] = map[string]span{}
+		for call, at := range calls {
+			line := make([]byte, at.size)
+			if _, err := j.file.ReadAt(line, at.at); err != nil {
+				return 0, nil, err
+			}
+			var l struct{ Kept judge.KeptReply }
+			if err := json.Unmarshal(line, &l); err != nil {
+				return 0, nil, err
+			}
+			dropped -= judge.Nano(l.Kept.Reply.CostUSD)
+			kept[evaluation][call] = span{int64(len(lines)), at.size} // from the end of the head
+			lines = append(lines, line...)
+		}
+	}
+	head, err := j.head(dropped)
+	if err != nil {
+		return 0, nil, err
+	}
+	for _, calls := range kept {
+		for call, at := range calls {
+			calls[call] = span{at.at + int64(len(head)), at.size}
+		}
+	}
+	for _, piece := range [][]byte{head, lines} {
+		if _, err := w.Write(piece); err != nil {
+			return 0, nil, err
+		}
+	}
+	return int64(len(head) + len(lines)), kept, w.Flush()
+}
+
+// paid is what all replies cost that were ever kept here.
+func (j *journal) paid() judge.NanoUSD {
+	if j == nil {
+		return 0
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.cost
 }
 
 // outlast makes what is new outlast a power cut, again and again.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/countersign/countersign/judge/harness"
 )
 
 const (
@@ -39,6 +41,8 @@ type judgeTally struct {
 	bytes              int64 // of the traces read
 	all                bool  // the file is read to its end
 	costUSD            float64
+	away               string // the endpoint that is down; empty: none
+	asked              time.Time
 }
 
 type progressAt struct {
@@ -122,6 +126,9 @@ func (n judgeTally) text(rate float64, size int64) string {
 	if n.failed > 0 {
 		parts = append(parts, thousands(n.failed)+" failed")
 	}
+	if n.away != "" {
+		parts = append(parts, n.away+" does not answer, calls wait and are tried again "+n.asked.Format(time.TimeOnly))
+	}
 	return strings.Join(parts, " · ")
 }
 
@@ -173,6 +180,17 @@ func (p *judgeProgress) made(costUSD float64, failed bool) {
 		n.costUSD += costUSD
 		if failed {
 			n.failed++
+		}
+	})
+}
+
+// outage shows that calls wait for an endpoint that is down, and no longer.
+func (p *judgeProgress) outage(o harness.Outage) {
+	p.clear() // the log tells of it too
+	p.change(func(n *judgeTally) {
+		n.away, n.asked = "", time.Time{}
+		if o.Down {
+			n.away, n.asked = o.Endpoint, o.Next
 		}
 	})
 }

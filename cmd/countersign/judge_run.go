@@ -28,6 +28,7 @@ type judging struct {
 	verdicts                   map[judge.Verdict]int
 	costUSD                    float64
 	unpriced                   int
+	overBudget                 *harness.BudgetError // nil: there was room
 }
 
 func newJudging(s *state, h *harness.Harness, file *traceFile, out *evaluationFile, run string) *judging {
@@ -52,16 +53,16 @@ type group struct {
 	under   judge.Effective // the policy for them, where there are several
 }
 
-// all judges the whole file. When ctx ends, evaluations under way get a while to
+// all judges the whole file. When it is told to end, evaluations under way get a while to
 // come to an end; what is made is written, up to the first that was not.
-func (j *judging) all(ctx context.Context, concurrency int) error {
+func (j *judging) all(told context.Context, concurrency int) error {
 	defer j.progress.end()
 	// The channel of channels keeps the order; its size bounds the memory.
 	inOrder := make(chan group, 4*concurrency)
 	slots := make(chan struct{}, concurrency)
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(told)
 	defer cancel()
-	working, stopWorking := outliving(ctx, judgeGrace)
+	working, stopWorking := outliving(told, judgeGrace)
 	defer stopWorking()
 
 	var readErr error
@@ -101,15 +102,18 @@ func (j *judging) all(ctx context.Context, concurrency int) error {
 			}
 			return true
 		})
-		if under := len(slots); under > 0 && ctx.Err() != nil && working.Err() == nil {
+		if under := len(slots); under > 0 && told.Err() != nil && working.Err() == nil {
 			j.file.progress.pause()
 			j.state.say("stopping: %s under way may take up to %s to end; stop again to end at once", plural(under, "evaluation", "evaluations"), judgeGrace)
 		}
 		workers.Wait()
 	}()
-	writeErr := j.write(inOrder, func() { cancel(); stopWorking() })
-	if writeErr != nil {
+	writeErr := j.write(inOrder, cancel, func() { cancel(); stopWorking() })
+	switch {
+	case writeErr != nil:
 		return fmt.Errorf("write evaluations: %w", writeErr)
+	case j.overBudget != nil:
+		return j.overBudget
 	}
 	return readErr
 }
@@ -125,8 +129,8 @@ func (j *judging) one(ctx context.Context, t *judge.Trace, p judge.Planned) made
 }
 
 // write writes what is made, in order, and returns when there is no more. After
-// an error it only waits for the rest.
-func (j *judging) write(inOrder <-chan group, stop func()) (err error) {
+// an error it stops the run and only waits for its end.
+func (j *judging) write(inOrder <-chan group, stopReading, stop func()) (err error) {
 	hole := false
 	for g := range inOrder {
 		var all []made
@@ -136,9 +140,7 @@ func (j *judging) write(inOrder <-chan group, stop func()) (err error) {
 			case m = <-result:
 			default: // there is time to write what is made
 				if err == nil {
-					if err = j.out.flush(); err != nil {
-						stop()
-					}
+					err = j.out.flush()
 				}
 				m = <-result
 			}
@@ -146,19 +148,20 @@ func (j *judging) write(inOrder <-chan group, stop func()) (err error) {
 			// ends before it, so that it stays in order; its replies are kept. What
 			// goes to a pipe can't be gone on with, and all of it is given.
 			hole = hole || m.err != nil && j.out.path != ""
-			if m.err == nil {
-				all = append(all, m)
-			}
 			var unkept *harness.LedgerError
-			if errors.As(m.err, &unkept) && err == nil {
+			switch {
+			case m.err == nil:
+				all = append(all, m)
+			case errors.As(m.err, &j.overBudget):
+				stopReading() // what is under way may still have room
+			case errors.As(m.err, &unkept) && err == nil:
 				err = unkept
-				stop()
 			}
 		}
-		if hole || err != nil {
-			continue
+		if !hole && err == nil {
+			err = j.writeGroup(all, g.under)
 		}
-		if err = j.writeGroup(all, g.under); err != nil {
+		if err != nil {
 			stop()
 		}
 	}
