@@ -44,9 +44,10 @@ const (
 // Name is judge.EngineRules.
 func (Engine) Name() string { return judge.EngineRules }
 
-// Report gives the report of a built-in judge. NoReport is true where texts
-// show nothing that its report could say, and for every own judge; a person
-// decides then.
+// Report gives the report of a built-in judge, and of a judge that settles
+// identical texts itself the one on those. NoReport is true where texts show
+// nothing that its report could say, and for every other judge; a person decides
+// then.
 func (e Engine) Report(ctx context.Context, j *judge.Judge, t *judge.Trace, _ judge.Planned) (judge.Given, error) {
 	if err := ctx.Err(); err != nil {
 		return judge.Given{}, err
@@ -79,6 +80,12 @@ func (e Engine) Report(ctx context.Context, j *judge.Judge, t *judge.Trace, _ ju
 			return given(x.rubric(), x.open)
 		}
 		return given(x.steps(), x.open)
+	}
+	// An own judge may say itself what identical texts are.
+	if j.Settle != nil {
+		if report := j.Settle(t); report != nil {
+			return judge.Given{Report: report}, nil
+		}
 	}
 	return none(fmt.Sprintf("comparing texts cannot decide the question of judge %s; a person decides", j.Name)), nil
 }
