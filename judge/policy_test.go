@@ -3,6 +3,7 @@ package judge_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -194,6 +195,7 @@ func TestPolicyFaults(t *testing.T) {
 		{"band of three", "rules:\n- {judge: a, band: [0.1, 0.2, 0.3]}\n", "band must be two numbers"},
 		{"below", "rules:\n- {judge: a, below: 2}\n", "rules.0.below is 2"},
 		{"rule's audit", "rules:\n- {judge: a, audit: {random: -1}}\n", "rules.0.audit.random is -1"},
+		{"rule twice but for case", "rules:\n- {domain: Tax, samples: 2}\n- {domain: ' tax', samples: 3}\n", "p.yaml:3: rules.1 is for the same judge and domain as rule 1"},
 		{"judge's name", "rules:\n- {judge: 'a b', samples: 2}\n", `rules.0.judge is "a b", which is no name`},
 	}
 	for _, tt := range tests {
@@ -309,6 +311,23 @@ func TestBlindShareOf(t *testing.T) {
 	}
 }
 
+// Domains of traces are in lower case, so those of a policy are.
+func TestPolicyDomains(t *testing.T) {
+	p := parsePolicy(t, "high_stakes_domains: [Aviation]\nrules: [{domain: ' Tax', samples: 3}]\n")
+	for domain, want := range map[string]judge.Stakes{"aviation": judge.HighStakes, "medical": judge.StandardStakes, "": judge.StandardStakes} {
+		if got := p.StakesOf(domain); got != want {
+			t.Errorf("stakes of %q: got %s, want %s", domain, got, want)
+		}
+	}
+	if got := p.For("a", "tax", judge.HighStakes).Samples; got != 3 {
+		t.Errorf("samples: got %d, want the rule's 3", got)
+	}
+	p.Rules[0].Domain = "Tax"
+	if err := p.Check(); err == nil || !strings.Contains(err.Error(), "rules.0.domain") {
+		t.Errorf("Check: got %v, want a fault of a domain that no trace has", err)
+	}
+}
+
 func TestCheckJudges(t *testing.T) {
 	p := parsePolicy(t, "rules: [{judge: citation, samples: 2}, {judge: logic, samples: 2}]\n")
 	if err := p.CheckJudges([]string{"logic", "citations"}); err == nil || !strings.Contains(err.Error(), `rules.0.judge is "citation"`) || strings.Contains(err.Error(), "rules.1") {
@@ -338,4 +357,24 @@ func FuzzParsePolicy(f *testing.F) {
 			t.Fatalf("policy after writing and reading (-want +got):\n%s\n%s", diff, p.YAML())
 		}
 	})
+}
+
+// The example of the documentation is a policy, for judges that there are.
+func TestDocumentedPolicy(t *testing.T) {
+	text, err := os.ReadFile("../docs/policy.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := parsePolicy(t, string(text))
+	if err := p.CheckJudges([]string{"citations", "steps"}); err != nil {
+		t.Error(err)
+	}
+	e := p.For("citations", "medical", judge.StandardStakes)
+	if !e.On(nil, judge.ReasonBelowThreshold) || e.LeastSeverity() != judge.SeverityMinor || e.RandomAudit != 0 ||
+		e.MayGoTo(judge.Endpoint{Name: "api.openai.com"}) || *e.Below != 0.85 {
+		t.Errorf("citations in medicine: %+v", e)
+	}
+	if got := p.BlindShareOf(judge.ReasonJudgeFailed, judge.HighStakes); got != 0 {
+		t.Errorf("blind share of failed judges: got %v, want 0", got)
+	}
 }
