@@ -16,10 +16,13 @@ type fullRow struct {
 	sealed    bool
 }
 
-const fullColumns = `e.id, e.trace_id, e.created_at, tr.external_id, e.judge, e.prompt_version, e.engine, e.model, e.status,
+var fullColumns = func() string {
+	engine, model := answeredBy("e")
+	return `e.id, e.trace_id, e.created_at, tr.external_id, e.judge, e.prompt_version, ` + engine + `, ` + model + `, e.status,
     e.score, e.verdict, e.label, e.critical, e.refused_field, e.error, e.attempts, e.repairs, e.transport_retries,
     e.prompt_tokens, e.completion_tokens, e.cost_usd, e.latency_ms, tr.content_hash, tr.candidate_hash, tr.reference_hash,
     e.started_at, e.result_verdict, e.result_label, e.result_source`
+}()
 
 func scanFull(rows *sql.Rows, e *fullRow) error {
 	var r judge.Result
@@ -121,13 +124,15 @@ func (s *Store) addDetails(ctx context.Context, byID map[string]*fullRow, ids []
 	}
 	return inBatches(ids, func(batch []string) error {
 		in := `(` + placeholders(len(batch)) + `)`
-		reasons, err := collect(ctx, s.reader, func(r *sql.Rows, v *reason) error { return r.Scan(&v.id, &v.Code, &v.Detail) },
+		reasons, err := collect(ctx, s.reader, func(r *sql.Rows, v *reason) error {
+			return r.Scan(&v.id, &v.Code, &v.Detail)
+		},
 			`SELECT evaluation_id, code, detail FROM evaluation_reasons WHERE evaluation_id IN `+in+` ORDER BY evaluation_id, position`, anys(batch)...)
 		if err != nil {
 			return err
 		}
 		for _, r := range reasons {
-			byID[r.id].Reasons = append(byID[r.id].Reasons, r.Reason)
+			byID[r.id].Reasons = append(byID[r.id].Reasons, withoutVerdict(r.Reason))
 		}
 		return nil
 	})
