@@ -149,7 +149,7 @@ func checkPolicy(p judge.Policy) error {
 		return invalid("random_audit", "is %v: a share lies between 0 and 1", p.RandomAudit)
 	case !share(p.BoundaryAudit):
 		return invalid("boundary_audit", "is %v: a share lies between 0 and 1", p.BoundaryAudit)
-	case p.Blind != blindNever && p.Blind != blindAlways && p.Blind != blindShare:
+	case p.Blind != judge.BlindNever && p.Blind != judge.BlindAlways && p.Blind != judge.BlindByLot:
 		return invalid("blind", "is %q: it is one of never, always, share", p.Blind)
 	case !share(p.BlindShare):
 		return invalid("blind_share", "is %v: a share lies between 0 and 1", p.BlindShare)
@@ -162,13 +162,6 @@ func checkPolicy(p judge.Policy) error {
 	}
 	return nil
 }
-
-// Values of Policy.Blind.
-const (
-	blindNever  = "never"
-	blindAlways = "always"
-	blindShare  = "share"
-)
 
 // Setting reads a small fact of the installation, such as a key, or makes it
 // once and keeps it. The value that was stored first wins.

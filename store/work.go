@@ -39,7 +39,7 @@ SELECT EXISTS (SELECT 1 FROM evaluations e WHERE e.status IN ('queued', 'judging
 	err = s.write(ctx, func(t *tx) error {
 		taken = nil
 		found, err := collect(ctx, t, scanWorkRow, `
-SELECT e.id, e.fence, e.status, e.project_id, p.name, p.policy, e.judge, e.prompt_version, e.engine, e.model, e.judgment_body, tr.body_hash,
+SELECT e.id, e.fence, e.status, e.project_id, p.name, p.policy, e.judge, e.prompt_version, e.engine, e.model, e.endpoint, e.samples, e.judgment_body, tr.body_hash,
     `+siblings("e")+`
 FROM evaluations e JOIN projects p ON p.id = e.project_id JOIN traces tr ON tr.id = e.trace_id
 WHERE e.status IN ('queued', 'judging') AND `+workable+`
@@ -104,7 +104,7 @@ type workRow struct {
 
 func scanWorkRow(r *sql.Rows, w *workRow) error {
 	return r.Scan(&w.ID, &w.Fence, &w.status, &w.projectID, &w.project, &w.policy, &w.planned.Judge, &w.planned.PromptVersion,
-		&w.planned.Engine, &w.planned.Model, (*digest)(&w.judgmentRef), (*digest)(&w.body), &w.siblings)
+		&w.planned.Engine, &w.planned.Model, &w.planned.Endpoint, &w.planned.Samples, (*digest)(&w.judgmentRef), (*digest)(&w.body), &w.siblings)
 }
 
 // loadWork reads the traces of claimed work, outside the write lock. A trace
@@ -125,9 +125,16 @@ func (s *Store) loadWork(ctx context.Context, rows []workRow) ([]judge.Work, err
 	if err != nil {
 		return nil, err
 	}
-	work := make([]judge.Work, len(rows))
+	work, known := make([]judge.Work, len(rows)), policies{}
 	for i, r := range rows {
-		w := judge.Work{EvaluationID: r.ID, Fence: r.Fence, Project: r.project, Planned: r.planned}
+		policy, err := known.of(r.project, r.policy)
+		if err != nil {
+			return nil, err
+		}
+		w := judge.Work{EvaluationID: r.ID, Fence: r.Fence, Project: r.project, Planned: r.planned, Policy: policy}
+		if w.Planned.Samples == 1 {
+			w.Planned.Samples = 0 // as it was planned
+		}
 		w.Planned.Judgment = judge.NoJudgment
 		w.Trace = bodies[r.body].Trace
 		if r.judgmentRef != "" {
