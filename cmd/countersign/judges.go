@@ -160,6 +160,9 @@ func (c judgesValidateCmd) Run(s *state) error {
 		for _, j := range judges {
 			fmt.Fprintf(s.stdout, "%s: version %s, %s, %s\n", j.Name, shortHash(j.PromptVersion),
 				plural(len(j.Labels), "label", "labels"), plural(len(j.Checks), "check", "checks"))
+			for _, note := range j.Notes {
+				s.say("note: %s", note)
+			}
 		}
 	}
 	if failed {
