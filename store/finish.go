@@ -40,16 +40,22 @@ func (t *tx) finish(ctx context.Context, f finished, known *known, rows *finishi
 	if !ok || s.fence != f.Work.Fence {
 		return nil
 	}
-	reopen := known.route(s.subject, &f)
+	contradicted := known.route(s.subject, &f)
 	stored, err := t.storeResult(ctx, s, f)
 	if err != nil || !stored {
 		return err
 	}
 	delete(known.evaluations, s.evaluationID) // a second result for it is late
 	rows.add(f)
+	t.measureRound(s, f)
 	if f.Work.Planned.Engine == judge.EngineOpenAI { // no other engine is paid
 		if err := t.dropReplies(ctx, f.Key); err != nil {
 			return err
+		}
+		if s.run != "" {
+			if err := t.settleHolds(ctx, s.evaluationID); err != nil {
+				return err
+			}
 		}
 	}
 	t.recount(s.traceID)
@@ -59,8 +65,8 @@ func (t *tx) finish(ctx context.Context, f finished, known *known, rows *finishi
 	// still to answer blind.
 	t.audit(event{project: s.project, actor: worker, action: "evaluation.judged", subject: "evaluation:" + s.evaluationID,
 		data: map[string]any{"judge": s.judge, "engine": f.Evaluation.Engine, "model": f.Evaluation.Model}})
-	if reopen != nil {
-		if err := t.reopenAccepted(ctx, s.with(reopen.id), differs(f.Evaluation), *f.Draw); err != nil {
+	for _, other := range contradicted {
+		if err := t.contradict(ctx, s.subject, other, f.Evaluation, *f.Draw); err != nil {
 			return err
 		}
 	}
@@ -74,20 +80,24 @@ func (t *tx) finish(ctx context.Context, f finished, known *known, rows *finishi
 // was lost. What a retry cost is added to what was spent before.
 func (t *tx) storeResult(ctx context.Context, s stored, f finished) (stored bool, err error) {
 	e := f.Evaluation
+	answered := ""
+	if e.Engine != f.Work.Planned.Engine {
+		answered = e.Engine
+	}
 	var r judge.Result
 	if e.Result != nil {
 		r = *e.Result
 	}
 	n, err := t.changed(ctx, `
-UPDATE evaluations SET status = ?, score = ?, verdict = ?, label = ?, critical = ?, lead_reason = ?, refused_field = ?, error = ?,
+UPDATE evaluations SET status = ?, score = ?, verdict = ?, label = ?, critical = ?, lead_reason = ?, reasons = ?, refused_field = ?, error = ?,
     attempts = attempts + ?, repairs = repairs + ?, transport_retries = transport_retries + ?,
     prompt_tokens = prompt_tokens + ?, completion_tokens = completion_tokens + ?, cost_usd = cost_usd + ?, latency_ms = latency_ms + ?,
-    result_verdict = ?, result_label = ?, result_source = ?,
+    result_verdict = ?, result_label = ?, result_source = ?, answered_engine = ?, undecided = ?, uncited = ?, policy_version = ?, unpriced = unpriced + ?,
     lease_holder = '', lease_expires_at = NULL, started_at = ?, finished_at = ?
 WHERE id = ? AND fence = ? AND status = 'judging'`,
-		string(e.Status), e.Score, string(e.Verdict), e.Label, e.Critical, leadReason(e.Reasons), e.RefusedField, e.Error,
+		string(e.Status), e.Score, string(e.Verdict), e.Label, e.Critical, leadReason(e.Reasons), reasonMask(e.Reasons), e.RefusedField, e.Error,
 		e.Attempts, e.Repairs, e.TransportRetries, e.Tokens.Prompt, e.Tokens.Completion, e.CostUSD, e.LatencyMS,
-		string(r.Verdict), r.Label, r.Source, nullTime(e.StartedAt), t.now, s.evaluationID, s.fence)
+		string(r.Verdict), r.Label, r.Source, answered, e.Undecided, e.Uncited, e.PolicyVersion, e.UnpricedCalls, nullTime(e.StartedAt), t.now, s.evaluationID, s.fence)
 	if err != nil || n == 0 {
 		return false, err
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"maps"
 	"slices"
 
@@ -45,7 +46,7 @@ func (s *Store) ImportTraces(ctx context.Context, a Actor, project string, items
 	if err != nil {
 		return nil, err
 	}
-	prepared, err := prepareImport(items, used)
+	prepared, err := prepareImport(items, used, p.Policy)
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +92,7 @@ type importer struct {
 	t        *tx
 	actor    Actor
 	project  Project
+	lane     int                 // of what it queues; 0 goes first
 	runs     map[string]string   // id by name
 	current  map[string]current  // the newest revisions, by the file's id
 	noted    map[string]bool     // rows of traces that are new
@@ -133,7 +135,7 @@ func newImporter(t *tx, a Actor, p Project) *importer {
 			"reference_hash", "domain", "stakes", "title", "cluster", "body_hash", "created_at"),
 		members: newBulk("run_traces", " ON CONFLICT (run_id, trace_id) DO NOTHING", "run_id", "trace_id"),
 		evaluations: newBulk("evaluations", "", "id", "project_id", "trace_id", "judge", "prompt_version", "engine", "model", "identity",
-			"judgment_body", "status", "refused_field", "error", "created_at"),
+			"judgment_body", "status", "refused_field", "error", "created_at", "endpoint", "samples", "run_id", "lane"),
 		labels: newBulk("labels", "", "id", "project_id", "trace_id", "judge", "source", "content_hash", "reviewer", "prompt_version",
 			"first_verdict", "first_label", "verdict", "label", "abstained", "findings", "comment", "adjudicated", "verdict_visible",
 			"stratum", "inclusion_probability", "cluster", "labelled_at"),
@@ -160,7 +162,7 @@ func (m *importer) add(ctx context.Context, in incoming) (Imported, error) {
 	}
 	var queued []string
 	for _, p := range in.plan {
-		if id := m.plan(traceID, p); id != "" {
+		if id := m.plan(traceID, m.runs[in.trace.Run], p); id != "" {
 			queued = append(queued, id)
 		}
 	}
@@ -242,11 +244,8 @@ func (m *importer) addToRun(ctx context.Context, traceID, name string) error {
 	}
 	id, ok := m.runs[name]
 	if !ok {
-		if _, err := m.t.exec(ctx, `INSERT INTO runs (id, project_id, name, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (project_id, name) DO NOTHING`,
-			m.t.newID(), m.project.ID, name, m.t.now); err != nil {
-			return err
-		}
-		if err := m.t.scan(ctx, `SELECT id FROM runs WHERE project_id = ? AND name = ?`, []any{m.project.ID, name}, []any{&id}); err != nil {
+		var err error
+		if id, err = m.t.ensureRun(ctx, m.project, name); err != nil {
 			return err
 		}
 		m.runs[name] = id
@@ -259,9 +258,9 @@ func (m *importer) addToRun(ctx context.Context, traceID, name string) error {
 	return nil
 }
 
-// plan queues an evaluation, or stores it as refused. The id is empty when the
-// same evaluation is there already.
-func (m *importer) plan(traceID string, p incomingPlan) (id string) {
+// plan queues an evaluation that a run pays for, or stores it as refused. The id
+// is empty when the same evaluation is there already.
+func (m *importer) plan(traceID, runID string, p incomingPlan) (id string) {
 	key := planKey{traceID, p.identity}
 	if m.planned[key] {
 		return ""
@@ -277,8 +276,10 @@ func (m *importer) plan(traceID string, p incomingPlan) (id string) {
 	}
 	m.texts.addText(p.judgment)
 	m.evaluations.add(id, m.project.ID, traceID, p.Judge, p.PromptVersion, p.Engine, p.Model, p.identity, digest(p.judgment.hash),
-		string(status), p.RefusedField, p.Message, m.t.now)
+		string(status), p.RefusedField, p.Message, m.t.now, p.Endpoint, samples(p.Planned),
+		sql.NullString{String: runID, Valid: runID != ""}, m.lane)
 	m.t.tally(m.project.ID, tallyStatus, string(status), 1)
+	m.t.tally(m.project.ID, tallyUse, useName(p.Planned), 1)
 	m.t.recountNew(m.project.ID, traceID, id, p.Judge, status)
 	return id
 }

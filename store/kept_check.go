@@ -8,6 +8,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // CheckKeptCounts counts anew, over every row, all that is kept as a count, and
@@ -21,7 +22,7 @@ func (s *Store) CheckKeptCounts(ctx context.Context) (problems []string, err err
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, ignoreDone(read.Rollback())) }()
-	for _, check := range []func(context.Context, querier) ([]string, error){checkAgreement, checkRuns, checkSealed, checkTallies} {
+	for _, check := range []func(context.Context, querier) ([]string, error){checkAgreement, checkRuns, checkRunReasons, checkSealed, checkTallies} {
 		found, err := check(ctx, read)
 		if err != nil {
 			return nil, err
@@ -71,7 +72,18 @@ SELECT rt.run_id || ' ' || e.judge || ' ' || CASE
         WHEN e.result_source <> '' THEN 'result:' || e.result_verdict ELSE 'other' END, count(*)
 FROM run_traces rt JOIN evaluations e ON e.trace_id = rt.trace_id GROUP BY 1
 UNION ALL
-SELECT run_id || '  traces', count(*) FROM run_traces GROUP BY 1`)
+SELECT run_id || '  traces', count(*) FROM run_traces GROUP BY 1
+UNION ALL
+SELECT run_id || '  planned', count(*) FROM run_traces rt
+WHERE EXISTS (SELECT 1 FROM evaluations e WHERE e.trace_id = rt.trace_id) GROUP BY 1`)
+}
+
+// checkRunReasons compares the reasons of every run.
+func checkRunReasons(ctx context.Context, q querier) ([]string, error) {
+	return compareCounts(ctx, q, "reason in run", `
+SELECT run_id || ' ' || judge || ' ' || code || CASE WHEN sealed THEN ' sealed' ELSE '' END, n FROM run_reasons WHERE n <> 0`, `
+SELECT rt.run_id || ' ' || e.judge || ' ' || x.code || CASE WHEN e.sealed THEN ' sealed' ELSE '' END, count(DISTINCT e.id)
+FROM run_traces rt JOIN evaluations e ON e.trace_id = rt.trace_id JOIN evaluation_reasons x ON x.evaluation_id = e.id GROUP BY 1`)
 }
 
 // checkSealed counts the evaluations whose row is wrong about waiting blind.
@@ -86,6 +98,8 @@ func checkTallies(ctx context.Context, q querier) ([]string, error) {
 	return compareCounts(ctx, q, "tally", `
 SELECT project_id || ' ' || kind || ' ' || name, n FROM tallies WHERE n <> 0`, `
 SELECT project_id || ' status ' || status, count(*) FROM evaluations GROUP BY 1
+UNION ALL
+SELECT project_id || ' use ' || judge || ' ' || prompt_version, count(*) FROM evaluations GROUP BY 1
 UNION ALL
 SELECT project_id || ' queue ' || lead_reason || CASE WHEN blind THEN ':blind' ELSE ':visible' END, count(*) FROM reviews
 WHERE state IN ('open', 'claimed', 'adjudication') GROUP BY 1
@@ -114,12 +128,17 @@ func compareCounts(ctx context.Context, q querier, what, keptQuery, countQuery s
 	if err != nil {
 		return nil, err
 	}
+	return compareKept(what, kept, counted, strings.Compare), nil
+}
+
+// compareKept names each number that is not kept as it was counted.
+func compareKept[K comparable, N int | int64](what string, kept, counted map[K]N, order func(a, b K) int) (problems []string) {
 	names := maps.Clone(counted)
 	maps.Copy(names, kept)
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	for _, name := range slices.SortedFunc(maps.Keys(names), order) {
 		if kept[name] != counted[name] {
-			problems = append(problems, fmt.Sprintf("%s %s: kept %d, counted %d", what, name, kept[name], counted[name]))
+			problems = append(problems, fmt.Sprintf("%s %v: kept %d, counted %d", what, name, kept[name], counted[name]))
 		}
 	}
-	return problems, nil
+	return problems
 }

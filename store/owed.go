@@ -56,4 +56,11 @@ func (d *deltas) add(other *deltas) {
 	for k, n := range other.runs {
 		d.runs[k] += n
 	}
+	d.addCosts(other.costs)
+	for k, n := range other.days {
+		d.days[k] += n
+	}
+	for k, n := range other.reasons {
+		d.reasons[k] += n
+	}
 }

@@ -110,10 +110,14 @@ type deltas struct {
 	clusters map[int64]*clusterDelta
 	pairs    map[pairKey]int
 	runs     map[runKey]int
+	reasons  map[reasonKey]int
+	days     map[dayMeasure]int64
+	costs    map[costKey]costSum
 }
 
 func newDeltas() *deltas {
-	return &deltas{cells: map[int64]*cellDelta{}, clusters: map[int64]*clusterDelta{}, pairs: map[pairKey]int{}, runs: map[runKey]int{}}
+	return &deltas{cells: map[int64]*cellDelta{}, clusters: map[int64]*clusterDelta{}, pairs: map[pairKey]int{}, runs: map[runKey]int{},
+		reasons: map[reasonKey]int{}, days: map[dayMeasure]int64{}, costs: map[costKey]costSum{}}
 }
 
 func (d *deltas) write(ctx context.Context, t *tx) error {
@@ -126,5 +130,14 @@ func (d *deltas) write(ctx context.Context, t *tx) error {
 	if err := d.writePairs(ctx, t); err != nil {
 		return err
 	}
-	return d.writeRuns(ctx, t)
+	if err := d.writeRuns(ctx, t); err != nil {
+		return err
+	}
+	if err := d.writeReasons(ctx, t); err != nil {
+		return err
+	}
+	if err := d.writeDays(ctx, t); err != nil {
+		return err
+	}
+	return d.writeCosts(ctx, t)
 }
