@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/countersign/countersign/judge"
@@ -98,20 +99,24 @@ INSERT INTO projects (id, name, policy, created_at) VALUES (?, ?, ?, ?) ON CONFL
 			return err
 		}
 		t.audit(event{project: name, actor: a, action: "project.created", subject: "project:" + p.ID, data: p.Policy})
-		return nil
+		return t.keepPolicy(ctx, a, p, "")
 	})
 	return p, err
 }
 
 // SetPolicy replaces the policy of a project. The version counts up by itself;
 // p.Version must be the version that was changed, so that two leads don't
-// overwrite each other (ErrConflict). Roles: lead, admin.
-func (s *Store) SetPolicy(ctx context.Context, a Actor, project string, p judge.Policy) (changed Project, err error) {
+// overwrite each other (ErrConflict). The comment, at most 4,000 characters or
+// empty, says why and is kept with the policy. Roles: lead, admin.
+func (s *Store) SetPolicy(ctx context.Context, a Actor, project string, p judge.Policy, comment string) (changed Project, err error) {
 	defer wrap(&err, "set the policy of project %q", project)
 	if err := s.authorise(ctx, a, leads, "policy.changed", "project:"+project); err != nil {
 		return Project{}, err
 	}
 	if err := checkPolicy(p); err != nil {
+		return Project{}, err
+	}
+	if err := checkComment("comment", comment, false); err != nil {
 		return Project{}, err
 	}
 	err = s.write(ctx, func(t *tx) error {
@@ -130,47 +135,27 @@ func (s *Store) SetPolicy(ctx context.Context, a Actor, project string, p judge.
 		before := changed.Policy
 		p.Version++
 		changed.Policy = p
-		policy, err := json.Marshal(p)
-		if err != nil {
-			return err
-		}
-		if _, err := t.exec(ctx, `UPDATE projects SET policy = ? WHERE id = ?`, string(policy), changed.ID); err != nil {
-			return err
-		}
 		t.audit(event{project: project, actor: a, action: "policy.changed", subject: "project:" + changed.ID,
-			data: map[string]any{"before": before, "after": p}})
-		return nil
+			data: map[string]any{"before": before, "after": p, "comment": strings.TrimSpace(comment)}})
+		return t.keepPolicy(ctx, a, changed, comment)
 	})
 	return changed, err
 }
 
+// checkPolicy holds a policy to its rules. The field is that of the first fault,
+// the message tells all.
 func checkPolicy(p judge.Policy) error {
-	share := func(v float64) bool { return v >= 0 && v <= 1 }
-	switch {
-	case !share(p.RandomAudit):
-		return invalid("random_audit", "is %v: a share lies between 0 and 1", p.RandomAudit)
-	case !share(p.BoundaryAudit):
-		return invalid("boundary_audit", "is %v: a share lies between 0 and 1", p.BoundaryAudit)
-	case p.Blind != blindNever && p.Blind != blindAlways && p.Blind != blindShare:
-		return invalid("blind", "is %q: it is one of never, always, share", p.Blind)
-	case !share(p.BlindShare):
-		return invalid("blind_share", "is %v: a share lies between 0 and 1", p.BlindShare)
-	case p.DueHoursHigh < 1 || p.DueHoursHigh > 8760:
-		return invalid("due_hours_high", "is %d: it lies between 1 hour and 8,760 (a year)", p.DueHoursHigh)
-	case p.DueHoursStandard < 1 || p.DueHoursStandard > 8760:
-		return invalid("due_hours_standard", "is %d: it lies between 1 hour and 8,760 (a year)", p.DueHoursStandard)
-	case p.LeaseMinutes < 1 || p.LeaseMinutes > 1440:
-		return invalid("lease_minutes", "is %d: it lies between 1 minute and 1,440 (a day)", p.LeaseMinutes)
+	err := p.Check()
+	if err == nil {
+		return nil
 	}
-	return nil
+	var first *judge.PolicyFault
+	if !errors.As(err, &first) {
+		return err
+	}
+	field := strings.ReplaceAll(strings.TrimPrefix(first.Path, "/"), "/", ".")
+	return invalid(field, "%s", strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n", "; "), field+" "))
 }
-
-// Values of Policy.Blind.
-const (
-	blindNever  = "never"
-	blindAlways = "always"
-	blindShare  = "share"
-)
 
 // Setting reads a small fact of the installation, such as a key, or makes it
 // once and keeps it. The value that was stored first wins.
