@@ -112,7 +112,7 @@ const importBatch = 200
 func (s *Server) importTraces(c echo.Context, project, run, name string, src io.Reader) (received, error) {
 	ctx, actor := c.Request().Context(), user(c).Actor()
 	got := received{Errors: []lineFault{}}
-	h, err := s.cfg.Harness(ctx)
+	h, err := s.cfg.Harness(ctx, project)
 	if err != nil {
 		return got, err
 	}
@@ -170,9 +170,9 @@ func (s *Server) importTraces(c echo.Context, project, run, name string, src io.
 }
 
 // checkTraces reads a whole file for its faults and stores nothing.
-func (s *Server) checkTraces(ctx context.Context, name string, src io.Reader) (received, error) {
+func (s *Server) checkTraces(ctx context.Context, project, name string, src io.Reader) (received, error) {
 	var got received
-	h, err := s.cfg.Harness(ctx)
+	h, err := s.cfg.Harness(ctx, project)
 	if err != nil {
 		return got, err
 	}

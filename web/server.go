@@ -20,8 +20,8 @@ import (
 // Config of a server. Store, Harness and SessionKey are required.
 type Config struct {
 	Store *store.Store
-	// Harness is the one with the judges that the project uses now.
-	Harness func(context.Context) (*harness.Harness, error)
+	// Harness of a project: with the judges that it uses now, under its policy.
+	Harness func(ctx context.Context, project string) (*harness.Harness, error)
 	// Project whose pages are shown until a person chooses another one.
 	Project string
 	// BaseURL is how people reach the server; an https one makes cookies secure.

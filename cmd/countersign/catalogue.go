@@ -8,7 +8,6 @@ import (
 
 	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/judge/builtin"
-	"github.com/countersign/countersign/judge/harness"
 	"github.com/countersign/countersign/store"
 )
 
@@ -70,7 +69,7 @@ func knownJudges(ctx context.Context, s *state, p projectFlags, f judgesFlag) ([
 	}
 	var kept []judge.Judge
 	err = p.with(ctx, s, p.open, func(db *store.Store) error {
-		kept, err = projectJudges(ctx, db, p.Project)
+		kept, err = projectJudges(ctx, db, p.Project, nil)
 		return err
 	})
 	if err != nil && !errors.Is(err, store.ErrNotFound) { // no project yet: no judges of it
@@ -79,8 +78,10 @@ func knownJudges(ctx context.Context, s *state, p projectFlags, f judgesFlag) ([
 	return catalogue(own, kept)
 }
 
-// projectJudges are the own judges that a project has used, as they are now.
-func projectJudges(ctx context.Context, db *store.Store, project string) ([]judge.Judge, error) {
+// projectJudges are the own judges that a project has used, as they are now. A
+// stored definition that can't be read is an error; with unreadable it is told
+// there instead and left out.
+func projectJudges(ctx context.Context, db *store.Store, project string, unreadable func(error)) ([]judge.Judge, error) {
 	stored, err := db.Judges(ctx, project)
 	if err != nil {
 		return nil, err
@@ -92,50 +93,14 @@ func projectJudges(ctx context.Context, db *store.Store, project string) ([]judg
 		}
 		j, err := judge.ParseDefinition(s.Name+" (of project "+project+")", []byte(s.Definition))
 		if err != nil {
-			return nil, fmt.Errorf("a stored definition can't be read; give a new one with --judges: %w", err)
+			err = fmt.Errorf("a stored definition can't be read; give a new one with --judges: %w", err)
+			if unreadable == nil {
+				return nil, err
+			}
+			unreadable(err)
+			continue
 		}
 		all = append(all, j)
 	}
 	return all, nil
-}
-
-// projectHarness judges for a project: with its judges and those given now,
-// which are kept with the project, and under its policy.
-func projectHarness(ctx context.Context, s *state, db *store.Store, project store.Project, own []judge.Judge, e engines, maxTokens int) (*liveJudges, error) {
-	e.share(db)
-	h, err := buildHarness(ctx, s, db, project, own, e, maxTokens)
-	if err != nil {
-		return nil, err
-	}
-	if err := takeOverDead(ctx, s, db); err != nil {
-		return nil, err
-	}
-	// What was given now is the project's from here on, so that a definition
-	// that somebody imports later is newer than it.
-	return newLiveJudges(ctx, db, project.Name, h, func(ctx context.Context) (*harness.Harness, error) {
-		return buildHarness(ctx, s, db, project, nil, e, maxTokens)
-	})
-}
-
-func buildHarness(ctx context.Context, s *state, db *store.Store, project store.Project, own []judge.Judge, e engines, maxTokens int) (*harness.Harness, error) {
-	kept, err := projectJudges(ctx, db, project.Name)
-	if err != nil {
-		return nil, err
-	}
-	all, err := catalogue(own, kept)
-	if err != nil {
-		return nil, err
-	}
-	if err := db.SaveJudges(ctx, s.operator(), project.Name, all); err != nil {
-		return nil, err
-	}
-	key, err := secret(ctx, db, "fence_key")
-	if err != nil {
-		return nil, err
-	}
-	return harness.New(harness.Config{
-		Judges: all, Default: builtin.Default(),
-		Engines: e.all, Engine: e.engine, Model: e.model, EngineByName: e.byName,
-		Policy: project.Policy, Key: key, Now: s.now, Audit: true, MaxTokens: maxTokens, Ledger: &ledger{db: db, log: s.log},
-	})
 }

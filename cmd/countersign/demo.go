@@ -46,18 +46,22 @@ func (c demoCmd) Run(ctx context.Context, s *state) (err error) {
 	if err != nil {
 		return err
 	}
-	judges, err := projectHarness(ctx, s, db, project, own, engines{
+	judges, err := newHarnesses(ctx, s, db, engines{
 		all:    map[string]judge.Engine{judge.EngineRules: rules.Engine{}, judge.EngineRecorded: recorded.Engine{}},
 		engine: judge.EngineRules,
 	}, 0)
 	if err != nil {
 		return err
 	}
-	i := importer{state: s, db: db, project: project.Name, harness: judges.now}
+	h, err := judges.with(ctx, project, own)
+	if err != nil {
+		return err
+	}
+	i := importer{state: s, db: db, project: project.Name, harness: h}
 	if err := i.demo(ctx); err != nil {
 		return err
 	}
-	if _, err := drain(ctx, s, judges, demoConcurrency); err != nil {
+	if _, err := drain(ctx, judges, project.Name, demoConcurrency); err != nil {
 		return err
 	}
 	users, err := demoPeople(ctx, s, db)

@@ -75,12 +75,16 @@ func (c importCmd) Run(ctx context.Context, s *state) (err error) {
 	if errors.Is(missing, store.ErrNotFound) && project.Name != store.DefaultProject {
 		s.say("made project %q, which was not there before", project.Name)
 	}
-	judges, err := projectHarness(ctx, s, db, project, own, engines, c.MaxTokens)
+	judges, err := newHarnesses(ctx, s, db, engines, c.MaxTokens)
+	if err != nil {
+		return err
+	}
+	h, err := judges.with(ctx, project, own)
 	if err != nil {
 		return err
 	}
 
-	i := importer{state: s, db: db, project: project.Name, harness: judges.now, run: c.RunName}
+	i := importer{state: s, db: db, project: project.Name, harness: h, run: c.RunName}
 	if c.Strict {
 		if err := i.check(ctx, files, c.MaxLine); err != nil {
 			return err
@@ -92,7 +96,7 @@ func (c importCmd) Run(ctx context.Context, s *state) (err error) {
 		}
 	}
 	if err == nil && c.Judge {
-		i.Judged, err = drain(ctx, s, judges, c.Concurrency)
+		i.Judged, err = drain(ctx, judges, project.Name, c.Concurrency)
 	}
 	if says := i.summary(s, c.JSON, c.Judge); err == nil {
 		err = says

@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/countersign/countersign/judge/harness"
 	"github.com/countersign/countersign/store"
 	"github.com/countersign/countersign/web"
 )
@@ -56,8 +55,11 @@ func (c serveCmd) Run(ctx context.Context, s *state) (err error) {
 	if err != nil {
 		return err
 	}
-	judges, err := projectHarness(ctx, s, db, project, own, engines, c.MaxTokens)
+	judges, err := newHarnesses(ctx, s, db, engines, c.MaxTokens)
 	if err != nil {
+		return err
+	}
+	if _, err := judges.with(ctx, project, own); err != nil {
 		return err
 	}
 	users, err := db.Users(ctx, s.operator())
@@ -97,7 +99,7 @@ func (c serveCmd) sessionKey(s *state) ([]byte, error) {
 type service struct {
 	state       *state
 	db          *store.Store
-	judges      *liveJudges
+	judges      *harnesses
 	project     string
 	addr        string
 	baseURL     string // empty: where it listens
@@ -130,7 +132,7 @@ func (v service) run(ctx context.Context, ready func(ctx context.Context, addres
 	}
 	wake := make(chan struct{}, 1)
 	site, err := web.New(web.Config{
-		Store: v.db, Harness: v.judges.current, Project: v.project, BaseURL: strings.TrimSuffix(address, "/"),
+		Store: v.db, Harness: v.judges.of, Project: v.project, BaseURL: strings.TrimSuffix(address, "/"),
 		SessionKey: key, Demo: v.demo, Logger: v.state.log, Now: v.state.now, Version: programVersion(),
 		Wake: func() {
 			select {
@@ -159,10 +161,11 @@ func (v service) work(ctx context.Context, listener net.Listener, site *web.Serv
 		ErrorLog:          slog.NewLogLogger(v.state.log.Handler(), slog.LevelWarn),
 	}
 	server.RegisterOnShutdown(site.EndStreams) // they end by themselves only when the reader goes
-	worker := harness.Worker{
-		List: workList{Store: v.db, judges: v.judges}, Harness: v.judges.now, Name: workerName(),
-		Concurrency: v.concurrency, Wake: wake, Log: v.state.log,
+	worker, err := v.judges.worker(v.concurrency)
+	if err != nil {
+		return err
 	}
+	worker.Wake = wake
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return worker.Run(ctx) })
 	group.Go(func() error { return keepUp(ctx, v.state, v.db) })
