@@ -48,8 +48,8 @@ func (c demoCmd) Run(ctx context.Context, s *state) (err error) {
 	}
 	judges, err := newHarnesses(ctx, s, db, engines{
 		all:    map[string]judge.Engine{judge.EngineRules: rules.Engine{}, judge.EngineRecorded: recorded.Engine{}},
-		engine: judge.EngineRules,
-	}, 0)
+		engine: judge.EngineRules, targets: []judge.Target{{Engine: judge.EngineRules}},
+	})
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ type harnesses struct {
 }
 
 // newHarnesses prepares judging by these engines.
-func newHarnesses(ctx context.Context, s *state, db *store.Store, e engines, maxTokens int) (*harnesses, error) {
+func newHarnesses(ctx context.Context, s *state, db *store.Store, e engines) (*harnesses, error) {
 	e.share(db)
 	key, err := secret(ctx, db, "fence_key")
 	if err != nil {
@@ -33,11 +33,9 @@ func newHarnesses(ctx context.Context, s *state, db *store.Store, e engines, max
 	}
 	return &harnesses{
 		state: s, db: db, byProject: map[string]*liveJudges{},
-		shared: harness.Config{
-			Default: builtin.Default(),
-			Engines: e.all, Engine: e.engine, Model: e.model, EngineByName: e.byName,
-			Key: key, Now: s.now, Audit: true, MaxTokens: maxTokens, Ledger: &ledger{db: db, log: s.log},
-		},
+		shared: e.configure(harness.Config{
+			Default: builtin.Default(), Key: key, Now: s.now, Audit: true, Ledger: &ledger{db: db, log: s.log},
+		}),
 	}, nil
 }
 

@@ -75,7 +75,7 @@ func (c importCmd) Run(ctx context.Context, s *state) (err error) {
 	if errors.Is(missing, store.ErrNotFound) && project.Name != store.DefaultProject {
 		s.say("made project %q, which was not there before", project.Name)
 	}
-	judges, err := newHarnesses(ctx, s, db, engines, c.MaxTokens)
+	judges, err := newHarnesses(ctx, s, db, engines)
 	if err != nil {
 		return err
 	}

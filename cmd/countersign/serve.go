@@ -55,7 +55,7 @@ func (c serveCmd) Run(ctx context.Context, s *state) (err error) {
 	if err != nil {
 		return err
 	}
-	judges, err := newHarnesses(ctx, s, db, engines, c.MaxTokens)
+	judges, err := newHarnesses(ctx, s, db, engines)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (c serveCmd) Run(ctx context.Context, s *state) (err error) {
 		sessionKey: given, concurrency: c.Concurrency,
 	}
 	return service.run(ctx, func(_ context.Context, address string, _ *web.Server) error {
-		s.say("countersign serves %s; database %s; judging by %s", address, db.Place(), engines.engine)
+		s.say("countersign serves %s; database %s; judging by %s", address, db.Place(), engines)
 		if len(users) == 0 {
 			s.say("nobody can sign in yet: add a person with `countersign user add EMAIL --role admin --password-stdin`")
 		}
