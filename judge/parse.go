@@ -349,12 +349,13 @@ func (p *parser) compileSchema(root located) {
 }
 
 // version is the hash of all that decides what the judge is asked and how its
-// answer counts. Comments, the order of keys and the description do not.
+// answer counts, the house's own texts included. Comments, the order of keys and
+// the description do not.
 func (p *parser) version() string {
 	j := &p.judge
 	content, err := json.Marshal([]any{
 		j.Prompt, j.Schema, j.Labels, j.Blocks, j.Inputs, j.Ordinal, j.MaxRepairs, j.Band, j.Routing,
-		p.report.canonical(), p.checks,
+		p.report.canonical(), p.checks, houseVersion,
 	})
 	if err != nil {
 		panic("judge: a definition that was read cannot be encoded: " + err.Error())
