@@ -92,17 +92,17 @@ func (e endpointSettings) engine(st *state, name string, concurrency int) (judge
 	if name == "" {
 		name = made.Host()
 	}
-	return endpoint{made, name}, nil
+	return namedEndpoint{made, name}, nil
 }
 
-// endpoint is an engine with the name that the configuration gives it.
-type endpoint struct {
+// namedEndpoint is an engine with the name that the configuration gives it.
+type namedEndpoint struct {
 	*openai.Engine
 	name string
 }
 
 // Endpoint says where texts go.
-func (e endpoint) Endpoint() judge.Endpoint { return judge.Endpoint{Name: e.name, Host: e.Host()} }
+func (e namedEndpoint) Endpoint() judge.Endpoint { return judge.Endpoint{Name: e.name, Host: e.Host()} }
 
 // endpointNames says which endpoints there are, for the message about one that
 // is not.
