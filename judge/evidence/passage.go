@@ -172,6 +172,18 @@ func (s *Source) Sentences(start, end int) Span {
 	return around
 }
 
+// ContentWords are the different words of a text that are not grammar, folded, in
+// the order in which each first stands there.
+func ContentWords(text string) []string {
+	folded := Fold(text).Text
+	words := contentWords(folded)
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = folded[w.start:w.end]
+	}
+	return list
+}
+
 // contentWords are the different words of a folded text that are not grammar.
 func contentWords(folded string) []word {
 	words := splitWords(folded, nil)
