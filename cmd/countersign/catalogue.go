@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/countersign/countersign/judge"
@@ -11,9 +12,27 @@ import (
 	"github.com/countersign/countersign/store"
 )
 
-// judgesFlag adds own judges to a command.
+// judgesFlag adds own judges to a command, and what a project can set of the
+// built-in ones.
 type judgesFlag struct {
 	Judges []string `help:"File or folder of own judges' definitions; may be repeated." placeholder:"DIR" config:"judges"`
+	Rubric string   `help:"File with the dimensions that logic and logic-steps score, instead of their own four." placeholder:"FILE" config:"rubric"`
+}
+
+// builtins are the built-in judges with the rubric and the citation pattern that
+// the command line or the configuration gives.
+func (f judgesFlag) builtins(s *state) ([]judge.Judge, error) {
+	setup := builtin.Setup{Markers: s.settings.markers}
+	if f.Rubric != "" {
+		data, err := os.ReadFile(f.Rubric)
+		if err != nil {
+			return nil, usagef("the rubric: %w", err)
+		}
+		if setup.Rubric, err = judge.ParseRubric(f.Rubric, data); err != nil {
+			return nil, usageError{err}
+		}
+	}
+	return builtin.JudgesWith(setup), nil
 }
 
 // own loads the definitions that the command line or the configuration names.
@@ -36,8 +55,8 @@ func (f judgesFlag) own() ([]judge.Judge, error) {
 // catalogue is the built-in judges with own ones added. Of two own judges of
 // one name the earlier counts, so that definitions given now come before
 // those of the project.
-func catalogue(own ...[]judge.Judge) ([]judge.Judge, error) {
-	all := builtin.Judges()
+func catalogue(builtins []judge.Judge, own ...[]judge.Judge) ([]judge.Judge, error) {
+	all := slices.Clone(builtins)
 	brought := len(all)
 	for _, judges := range own {
 		for _, j := range judges {
@@ -56,6 +75,10 @@ func catalogue(own ...[]judge.Judge) ([]judge.Judge, error) {
 // knownJudges are the judges of the command line and, where there is one, of the
 // project.
 func knownJudges(ctx context.Context, s *state, p projectFlags, f judgesFlag) ([]judge.Judge, error) {
+	builtins, err := f.builtins(s)
+	if err != nil {
+		return nil, err
+	}
 	own, err := f.own()
 	if err != nil {
 		return nil, err
@@ -65,7 +88,7 @@ func knownJudges(ctx context.Context, s *state, p projectFlags, f judgesFlag) ([
 		return nil, err
 	}
 	if !there {
-		return catalogue(own)
+		return catalogue(builtins, own)
 	}
 	var kept []judge.Judge
 	err = p.with(ctx, s, p.open, func(db *store.Store) error {
@@ -75,7 +98,7 @@ func knownJudges(ctx context.Context, s *state, p projectFlags, f judgesFlag) ([
 	if err != nil && !errors.Is(err, store.ErrNotFound) { // no project yet: no judges of it
 		return nil, err
 	}
-	return catalogue(own, kept)
+	return catalogue(builtins, own, kept)
 }
 
 // projectJudges are the own judges that a project has used, as they are now. A

@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign/cmd/countersign/demo"
 	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/judge/builtin"
 	"github.com/countersign/countersign/judge/recorded"
 	"github.com/countersign/countersign/judge/rules"
 	"github.com/countersign/countersign/judge/tracefile"
@@ -46,7 +47,7 @@ func (c demoCmd) Run(ctx context.Context, s *state) (err error) {
 	if err != nil {
 		return err
 	}
-	judges, err := newHarnesses(ctx, s, db, engines{
+	judges, err := newHarnesses(ctx, s, db, builtin.Judges(), engines{
 		all:    map[string]judge.Engine{judge.EngineRules: rules.Engine{}, judge.EngineRecorded: recorded.Engine{}},
 		engine: judge.EngineRules, targets: []judge.Target{{Engine: judge.EngineRules}},
 	})

@@ -17,12 +17,14 @@ type harnesses struct {
 	db     *store.Store
 	shared harness.Config // what is the same for all projects
 
+	builtins []judge.Judge
+
 	mu        sync.Mutex
 	byProject map[string]*liveJudges
 }
 
-// newHarnesses prepares judging by these engines.
-func newHarnesses(ctx context.Context, s *state, db *store.Store, e engines) (*harnesses, error) {
+// newHarnesses prepares judging by these engines and built-in judges.
+func newHarnesses(ctx context.Context, s *state, db *store.Store, builtins []judge.Judge, e engines) (*harnesses, error) {
 	e.share(db)
 	key, err := secret(ctx, db, "fence_key")
 	if err != nil {
@@ -32,7 +34,7 @@ func newHarnesses(ctx context.Context, s *state, db *store.Store, e engines) (*h
 		return nil, err
 	}
 	return &harnesses{
-		state: s, db: db, byProject: map[string]*liveJudges{},
+		state: s, db: db, builtins: builtins, byProject: map[string]*liveJudges{},
 		shared: e.configure(harness.Config{
 			Default: builtin.Default(), Key: key, Now: s.now, Audit: true, Ledger: &ledger{db: db, log: s.log},
 		}),
@@ -80,7 +82,7 @@ func (h *harnesses) build(ctx context.Context, project store.Project, own []judg
 	if err != nil {
 		return nil, err
 	}
-	all, err := catalogue(own, kept)
+	all, err := catalogue(h.builtins, own, kept)
 	if err != nil {
 		return nil, err
 	}
@@ -96,6 +98,6 @@ func (h *harnesses) build(ctx context.Context, project store.Project, own []judg
 // knows the built-in judges only so that it can say which version it has.
 func (h *harnesses) forWorker() (*harness.Harness, error) {
 	config := h.shared
-	config.Judges = builtin.Judges()
+	config.Judges = h.builtins
 	return harness.New(config)
 }

@@ -53,6 +53,10 @@ func (c importCmd) Run(ctx context.Context, s *state) (err error) {
 	if err != nil {
 		return err
 	}
+	builtins, err := c.builtins(s)
+	if err != nil {
+		return err
+	}
 	engines, err := c.engineFlags.engines(s, c.OpenAIBaseURL)
 	if err != nil {
 		return err
@@ -75,7 +79,7 @@ func (c importCmd) Run(ctx context.Context, s *state) (err error) {
 	if errors.Is(missing, store.ErrNotFound) && project.Name != store.DefaultProject {
 		s.say("made project %q, which was not there before", project.Name)
 	}
-	judges, err := newHarnesses(ctx, s, db, engines)
+	judges, err := newHarnesses(ctx, s, db, builtins, engines)
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,11 @@ func (c judgeCmd) harness(s *state) (*harness.Harness, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := catalogue(own)
+	builtins, err := c.builtins(s)
+	if err != nil {
+		return nil, err
+	}
+	all, err := catalogue(builtins, own)
 	if err != nil {
 		return nil, err
 	}
@@ -67,11 +71,9 @@ func (c judgeCmd) harness(s *state) (*harness.Harness, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := harness.New(harness.Config{
-		Judges: all, Default: builtin.Default(), Only: c.Only,
-		Engines: engines.all, Engine: engines.engine, Model: engines.model, EngineByName: engines.byName,
-		Key: fenceKey(s), Now: s.now, MaxTokens: c.MaxTokens,
-	})
+	h, err := harness.New(engines.configure(harness.Config{
+		Judges: all, Default: builtin.Default(), Only: c.Only, Key: fenceKey(s), Now: s.now,
+	}))
 	if err != nil {
 		return nil, err
 	}

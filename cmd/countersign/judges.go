@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/judge/builtin"
 )
 
 type judgesCmd struct {
@@ -146,7 +147,7 @@ func (c judgesValidateCmd) Run(s *state) error {
 	for _, path := range c.Paths {
 		judges, err := judge.LoadDefinitions(path)
 		if err == nil {
-			_, err = catalogue(judges)
+			_, err = catalogue(builtin.Judges(), judges)
 		}
 		if err != nil {
 			var place *judge.DefinitionError

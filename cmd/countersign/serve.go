@@ -38,6 +38,10 @@ func (c serveCmd) Run(ctx context.Context, s *state) (err error) {
 	if err != nil {
 		return err
 	}
+	builtins, err := c.builtins(s)
+	if err != nil {
+		return err
+	}
 	engines, err := c.engineFlags.engines(s, c.OpenAIBaseURL)
 	if err != nil {
 		return err
@@ -55,7 +59,7 @@ func (c serveCmd) Run(ctx context.Context, s *state) (err error) {
 	if err != nil {
 		return err
 	}
-	judges, err := newHarnesses(ctx, s, db, engines)
+	judges, err := newHarnesses(ctx, s, db, builtins, engines)
 	if err != nil {
 		return err
 	}
