@@ -54,7 +54,7 @@ func LogicWith(rubric judge.Rubric) (logic, logicSteps judge.Judge) {
 }
 
 func equipLogic(name string, rubric judge.Rubric, read func(json.RawMessage, *logicReport) error) judge.Judge {
-	blocks := map[string]string{"RUBRIC_DIMENSIONS": rubricText(rubric), "EXAMPLES": string(content(name + "/examples.md"))}
+	blocks := map[string]string{"RUBRIC_DIMENSIONS": rubricText(rubric), "EXAMPLES": examplesFor(rubric, string(content(name+"/examples.md")))}
 	j := loadWith(name, func(beside string) ([]byte, error) {
 		if name == Logic && beside == "schema.json" {
 			return logicSchema(rubric), nil

@@ -32,6 +32,12 @@ func TestJudges(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("judges (-want +got):\n%s", diff)
 	}
+	repairs := map[string]int{"steps": 2, "steps-comparison": 2, "reference": 1, "logic": 2, "logic-steps": 2, "citations": 1}
+	for _, j := range builtin.Judges() {
+		if j.MaxRepairs != repairs[j.Name] || j.Band != judge.DefaultBand {
+			t.Errorf("judge %s: %d repairs, band %v", j.Name, j.MaxRepairs, j.Band)
+		}
+	}
 	if diff := cmp.Diff(want[:4], builtin.Default()); diff != "" {
 		t.Errorf("default (-want +got):\n%s", diff)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/countersign/countersign/judge"
@@ -35,6 +36,21 @@ func DefaultRubric() judge.Rubric {
 		panic("builtin: " + err.Error())
 	}
 	return r
+}
+
+// examplesFor are the worked examples of the default rubric, with a word where a
+// project's has other dimensions: a model would else copy theirs.
+func examplesFor(r judge.Rubric, examples string) string {
+	same := func(a, b judge.Dimension) bool { return a.Name == b.Name }
+	if slices.EqualFunc(r, DefaultRubric(), same) {
+		return examples
+	}
+	names := make([]string, len(r))
+	for i, d := range r {
+		names[i] = d.Name
+	}
+	return "These were judged by another rubric. Only their form and their strictness count here: your report has the dimensions " +
+		strings.Join(names, ", ") + " and no others.\n\n" + examples
 }
 
 // logicSchema is the schema of logic's report with the rubric's dimensions as
