@@ -33,8 +33,8 @@ type engines struct {
 	retry                harness.Retry
 }
 
-// mostSamples bounds --samples: each is a call.
-const mostSamples = 100
+// mostSamples bounds --samples, as policies do: each is a call.
+const mostSamples = judge.MaxSamples
 
 // engines makes the engines. baseURL is the default endpoint's, empty for
 // OpenAI's own. Every endpoint of the configuration is made, also those that are
