@@ -3,7 +3,6 @@ package harness
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -47,9 +46,10 @@ func (h *Harness) answer(ctx context.Context, l *line, ask asking, e *judge.Eval
 	for repairs := 0; ; repairs++ {
 		reply, retries, err := h.call(ctx, l, conversation, ask.params)
 		if err != nil {
-			h.unanswered(l, e, retries, err)
+			h.unanswered(l, e, retries)
 			return outcome{failure: judge.ReasonJudgeFailed, detail: err.Error(), err: err}
 		}
+		h.probed(l, e)
 		attempt := newAttempt(l, e, conversation, reply, retries)
 		attempt.Sample, attempt.StepsFrom = ask.sample, ask.stepsFrom
 		if unusable := unusable(reply); unusable != "" {
@@ -82,16 +82,20 @@ func (h *Harness) answer(ctx context.Context, l *line, ask asking, e *judge.Eval
 	}
 }
 
-// unanswered accounts for a call that brought no reply. What was paid for to find
-// out why is an attempt like any other.
-func (h *Harness) unanswered(l *line, e *judge.Evaluation, retries int, err error) {
+// unanswered accounts for a call that brought no reply.
+func (h *Harness) unanswered(l *line, e *judge.Evaluation, retries int) {
 	e.TransportRetries += retries
-	var gave *gaveUp
-	if errors.As(err, &gave) && gave.probe != nil {
-		probe := newAttempt(l, e, judge.ProbePrompt(), *gave.probe, 0)
+	h.probed(l, e)
+}
+
+// probed makes attempts of the probes that a call took: they were paid for.
+func (h *Harness) probed(l *line, e *judge.Evaluation) {
+	for _, reply := range l.probes {
+		probe := newAttempt(l, e, judge.ProbePrompt(), reply, 0)
 		probe.Purpose = judge.PurposeProbe
 		h.attempted(e, probe)
 	}
+	l.probes = nil
 }
 
 // newAttempt is the record of a call that brought a reply.

@@ -77,9 +77,10 @@ func (h *Harness) cutReference(ctx context.Context, l *line, cut *judge.Judge, c
 		Model: l.planned.Model, MaxTokens: h.config.MaxTokens, Seed: h.config.Seed, Schema: cut.Schema, SchemaName: schemaName(cut.Name),
 	})
 	if err != nil {
-		h.unanswered(l, e, retries, err)
+		h.unanswered(l, e, retries)
 		return nil, err
 	}
+	h.probed(l, e)
 	attempt := newAttempt(l, e, conversation, reply, retries)
 	attempt.Purpose = judge.PurposeDecomposition
 	steps, fault := h.readSteps(cut, t.Reference, reply, &attempt)

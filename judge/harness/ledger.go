@@ -17,6 +17,7 @@ type line struct {
 	planned judge.Planned
 	key     string // under which ledger and purse know the evaluation
 	under   judge.Effective
+	probes  []judge.Reply // of the endpoint, that no attempt holds yet
 }
 
 // refusedEndpoint says that a trace may not be sent to the planned endpoint.
@@ -64,14 +65,14 @@ func (h *Harness) call(ctx context.Context, l *line, c judge.Conversation, p jud
 	keeping, stop := outliving(ctx, keepGrace)
 	defer stop()
 	if err != nil {
-		return reply, retries, errors.Join(err, pay.unanswered(keeping, err))
+		return reply, retries, errors.Join(err, pay.unanswered(keeping, l.probes))
 	}
 	if h.config.Ledger != nil {
 		if err := h.config.Ledger.KeepReply(keeping, l.key, name, judge.KeptReply{Reply: reply, Retries: retries}); err != nil {
-			return reply, retries, &LedgerError{errors.Join(fmt.Errorf("keep the reply: %w", err), pay.spent(keeping, reply))}
+			return reply, retries, &LedgerError{errors.Join(fmt.Errorf("keep the reply: %w", err), pay.spent(keeping, append(l.probes, reply)...))}
 		}
 	}
-	if err := pay.spent(keeping, reply); err != nil {
+	if err := pay.spent(keeping, append(l.probes, reply)...); err != nil {
 		return reply, retries, err
 	}
 	return reply, retries, nil

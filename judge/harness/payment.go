@@ -77,25 +77,29 @@ func (p *payment) failed(err error) {
 	}
 }
 
-// spent turns what is held into what the reply cost.
-func (p *payment) spent(ctx context.Context, r judge.Reply) error {
+// spent turns what is held into what the replies cost.
+func (p *payment) spent(ctx context.Context, replies ...judge.Reply) error {
 	if p == nil {
 		return nil
 	}
-	if err := p.purse.Spent(ctx, p.key, p.call, judge.Nano(r.CostUSD)); err != nil {
+	cost := 0.0
+	for _, r := range replies {
+		cost += r.CostUSD
+	}
+	if err := p.purse.Spent(ctx, p.key, p.call, judge.Nano(cost)); err != nil {
 		return &LedgerError{fmt.Errorf("note the cost of a call: %w", err)}
 	}
 	return nil
 }
 
-// unanswered settles a call that brought no reply. What may be billed stays held.
-func (p *payment) unanswered(ctx context.Context, err error) error {
-	var gave *gaveUp
+// unanswered settles a call that brought no reply but perhaps answers to probes.
+// What may be billed stays held.
+func (p *payment) unanswered(ctx context.Context, probes []judge.Reply) error {
 	switch {
 	case p == nil:
 		return nil
-	case errors.As(err, &gave) && gave.probe != nil:
-		return p.spent(ctx, *gave.probe)
+	case len(probes) > 0:
+		return p.spent(ctx, probes...)
 	case p.unclear || !p.held:
 		return nil
 	}

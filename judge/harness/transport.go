@@ -49,15 +49,14 @@ func (h *Harness) after() int {
 }
 
 // gaveUp is a call that failed as often as it may although its endpoint answers.
-// Where that had to be asked for, probe is the answer: a call that was paid for.
 type gaveUp struct {
-	tries int
-	err   error
-	probe *judge.Reply
+	tries  int
+	probed bool // the endpoint had to be asked whether it does
+	err    error
 }
 
 func (e *gaveUp) Error() string {
-	if e.probe != nil {
+	if e.probed {
 		return fmt.Sprintf("gave up after %d tries, although the endpoint answers other calls: %v", e.tries, e.err)
 	}
 	return fmt.Sprintf("gave up after %d tries: %v", e.tries, e.err)
@@ -71,14 +70,15 @@ func (e *gaveUp) Unwrap() error { return e.err }
 // answers and begins anew. retries counts the calls before the last one.
 //
 // A call that had all its tries while nobody else got an answer asks the endpoint
-// something else first, so that a trace on which it always fails is told from an
-// endpoint that is down.
+// something else, so that a trace on which it always fails is told from an
+// endpoint that is down. It gives up when all its tries failed between two such
+// probes that were answered. The line keeps their answers.
 func (h *Harness) send(ctx context.Context, l *line, pay *payment, c judge.Conversation, p judge.Params) (reply judge.Reply, retries int, err error) {
 	rules, chat, b := h.config.Retry, l.chat, l.breaker
 	waits := backoff.NewExponentialBackOff()
 	waits.InitialInterval, waits.MaxInterval = rules.Initial, rules.Max
 	waits.Reset()
-	made, tries, outages := 0, 0, 0
+	made, tries, outages, proven := 0, 0, 0, 0
 	var newest error
 	for {
 		if err := pay.hold(ctx); err != nil {
@@ -94,12 +94,14 @@ func (h *Harness) send(ctx context.Context, l *line, pay *payment, c judge.Conve
 		}
 		outages = turn.outages
 		if turn.probe && tries >= rules.Tries {
-			probe, up, err := h.probe(ctx, l, pay, turn, p.Model)
-			switch {
-			case err != nil:
+			up, err := h.probe(ctx, l, pay, turn, p.Model)
+			if err != nil {
 				return judge.Reply{}, made - 1, err
-			case up:
-				return judge.Reply{}, made - 1, &gaveUp{tries: made, err: newest, probe: probe}
+			}
+			if up {
+				if proven++; proven == 2 {
+					return judge.Reply{}, made - 1, &gaveUp{tries: made, probed: true, err: newest}
+				}
 			}
 			continue
 		}
@@ -142,27 +144,26 @@ func (h *Harness) reply(ctx context.Context, chat judge.Chat, c judge.Conversati
 	return chat.Reply(ctx, c, p)
 }
 
-// probe asks whether the endpoint answers at all. The reply is nil when it answers
-// by refusing. An error is ctx's.
-func (h *Harness) probe(ctx context.Context, l *line, pay *payment, t turn, model string) (reply *judge.Reply, up bool, err error) {
-	b := l.breaker
-	r, err := h.reply(ctx, l.chat, judge.ProbePrompt(), judge.Params{Model: model, MaxTokens: h.config.MaxTokens, Seed: h.config.Seed})
-	switch {
-	case err == nil:
-		b.answered(t)
-		return &r, true, nil
-	case ctx.Err() != nil:
-		pay.failed(err)
-		b.left(t)
-		return nil, false, context.Cause(ctx)
+// probe asks whether the endpoint answers at all; a refusal is an answer too. An
+// error is ctx's.
+func (h *Harness) probe(ctx context.Context, l *line, pay *payment, t turn, model string) (up bool, err error) {
+	reply, err := h.reply(ctx, l.chat, judge.ProbePrompt(), judge.Params{Model: model, MaxTokens: h.config.MaxTokens, Seed: h.config.Seed})
+	if err == nil {
+		l.breaker.answered(t)
+		l.probes = append(l.probes, reply)
+		return true, nil
 	}
 	pay.failed(err)
-	if passing := temporary(err); passing != nil {
-		b.failed(t, passing, h.after(), h.config.Retry.MaxAsked)
-		return nil, false, nil
+	if ctx.Err() != nil {
+		l.breaker.left(t)
+		return false, context.Cause(ctx)
 	}
-	b.refused(t, err)
-	return nil, true, nil
+	if passing := temporary(err); passing != nil {
+		l.breaker.failed(t, passing, h.after(), h.config.Retry.MaxAsked)
+		return false, nil
+	}
+	l.breaker.refused(t, err)
+	return true, nil
 }
 
 // refused notes a failure for good: an answer, where it came from the endpoint.
