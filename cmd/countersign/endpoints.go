@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -40,12 +39,13 @@ func (s settings) defaultEndpoint(baseURL, key string) endpointSettings {
 	}
 }
 
-// addEndpoints makes the engines of all endpoints that have a name.
-func (s settings) addEndpoints(st *state, all map[string]judge.Engine, concurrency int) error {
+// addEndpoints makes the engines of all endpoints that have a name. readFile reads
+// their keys; nil: they are not to be called and need none.
+func (s settings) addEndpoints(st *state, all map[string]judge.Engine, concurrency int, readFile func(string) ([]byte, error)) error {
 	for _, name := range slices.Sorted(maps.Keys(s.Endpoints)) {
 		e := s.Endpoints[name]
-		if e.APIKeyFile != "" {
-			data, err := os.ReadFile(e.APIKeyFile)
+		if e.APIKeyFile != "" && readFile != nil {
+			data, err := readFile(e.APIKeyFile)
 			if err != nil {
 				return usagef("the key file of endpoint %s: %w", name, err)
 			}
@@ -81,7 +81,7 @@ func (e endpointSettings) engine(st *state, name string, concurrency int) (judge
 		inFlight = concurrency
 	}
 	made, err := openai.New(openai.Config{
-		BaseURL: address, APIKey: e.key, Headers: e.Headers, InFlight: inFlight,
+		Name: name, BaseURL: address, APIKey: e.key, Headers: e.Headers, InFlight: inFlight,
 		Timeout:           time.Duration(e.TimeoutSeconds) * time.Second,
 		RequestsPerMinute: e.RequestsPerMinute, TokensPerMinute: e.TokensPerMinute, Prices: e.Prices,
 		Log: st.log,
@@ -89,20 +89,8 @@ func (e endpointSettings) engine(st *state, name string, concurrency int) (judge
 	if err != nil {
 		return nil, usageError{err}
 	}
-	if name == "" {
-		name = made.Host()
-	}
-	return namedEndpoint{made, name}, nil
+	return made, nil
 }
-
-// namedEndpoint is an engine with the name that the configuration gives it.
-type namedEndpoint struct {
-	*openai.Engine
-	name string
-}
-
-// Endpoint says where texts go.
-func (e namedEndpoint) Endpoint() judge.Endpoint { return judge.Endpoint{Name: e.name, Host: e.Host()} }
 
 // endpointNames says which endpoints there are, for the message about one that
 // is not.

@@ -60,7 +60,7 @@ func (f engineFlags) engines(s *state, baseURL string) (engines, error) {
 			e.engine = judge.EngineOpenAI
 		}
 	}
-	if err := s.settings.addEndpoints(s, e.all, f.Concurrency); err != nil {
+	if err := s.settings.addEndpoints(s, e.all, f.Concurrency, os.ReadFile); err != nil {
 		return engines{}, err
 	}
 	if e.engine != judge.EngineOpenAI {

@@ -7,6 +7,8 @@ import (
 	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/judge/builtin"
 	"github.com/countersign/countersign/judge/harness"
+	"github.com/countersign/countersign/judge/recorded"
+	"github.com/countersign/countersign/judge/rules"
 	"github.com/countersign/countersign/store"
 )
 
@@ -18,6 +20,7 @@ type harnesses struct {
 	shared harness.Config // what is the same for all projects
 
 	builtins []judge.Judge
+	reading  bool // nothing is kept with the project
 
 	mu        sync.Mutex
 	byProject map[string]*liveJudges
@@ -38,6 +41,29 @@ func newHarnesses(ctx context.Context, s *state, db *store.Store, builtins []jud
 		shared: e.configure(harness.Config{
 			Default: builtin.Default(), Key: key, Now: s.now, Audit: true, Ledger: &ledger{db: db, log: s.log},
 		}),
+	}, nil
+}
+
+// readingHarnesses are for commands that only look at what was judged. They know
+// every endpoint by its name and host, and call none. baseURL is that of the
+// default one.
+func readingHarnesses(ctx context.Context, s *state, db *store.Store, builtins []judge.Judge, baseURL string) (*harnesses, error) {
+	key, err := secret(ctx, db, "fence_key")
+	if err != nil {
+		return nil, err
+	}
+	e := engines{all: map[string]judge.Engine{
+		judge.EngineRules: rules.Engine{Markers: s.settings.markers}, judge.EngineRecorded: recorded.Engine{},
+	}}
+	if err := s.settings.addEndpoints(s, e.all, 1, nil); err != nil {
+		return nil, err
+	}
+	if e.all[judge.EngineOpenAI], err = s.settings.defaultEndpoint(baseURL, "").engine(s, "", 1); err != nil {
+		return nil, err
+	}
+	return &harnesses{
+		state: s, db: db, builtins: builtins, reading: true, byProject: map[string]*liveJudges{},
+		shared: e.configure(harness.Config{Default: builtin.Default(), Key: key, Now: s.now, Audit: true}),
 	}, nil
 }
 
@@ -86,8 +112,10 @@ func (h *harnesses) build(ctx context.Context, project store.Project, own []judg
 	if err != nil {
 		return nil, err
 	}
-	if err := h.db.SaveJudges(ctx, h.state.operator(), project.Name, all); err != nil {
-		return nil, err
+	if !h.reading {
+		if err := h.db.SaveJudges(ctx, h.state.operator(), project.Name, all); err != nil {
+			return nil, err
+		}
 	}
 	config := h.shared
 	config.Judges, config.Policy = all, project.Policy
