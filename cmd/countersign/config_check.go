@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
-	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -163,7 +163,12 @@ func (s *settings) check(f settingsFile) error {
 			s.markers = pattern
 		}
 	}
-	return errors.Join(faults...)
+	slices.SortStableFunc(faults, func(a, b fault) int { return cmp.Compare(a.line, b.line) })
+	errs := make([]error, len(faults))
+	for i := range faults {
+		errs[i] = faults[i].err
+	}
+	return errors.Join(errs...)
 }
 
 var endpointName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,63}$`)
@@ -183,7 +188,7 @@ func (settings) checkPrices(path []string, prices map[string]openai.Price, bad f
 }
 
 func checkHeader(path []string, name, value string, bad func([]string, string, ...any)) {
-	if http.CanonicalHeaderKey(name) == name && strings.ContainsAny(name, " \t:") || name == "" {
+	if name == "" || strings.ContainsAny(name, " \t\r\n:") {
 		bad(path, "is no name of a header")
 	}
 	if strings.ContainsAny(value, "\r\n\x00") {
