@@ -105,9 +105,13 @@ const (
 // check holds what can be read to what makes sense, and says every fault. It
 // prepares what is made from texts.
 func (s *settings) check(f settingsFile) error {
-	var faults []error
+	type fault struct {
+		line int
+		err  error
+	}
+	var faults []fault
 	bad := func(path []string, format string, args ...any) {
-		faults = append(faults, f.fault(path, format, args...))
+		faults = append(faults, fault{f.line(path), f.fault(path, format, args...)})
 	}
 	between := func(path []string, n, most float64) {
 		if !(n >= 0 && n <= most) {

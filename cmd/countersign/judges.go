@@ -139,11 +139,43 @@ func (c judgesShowCmd) Run(ctx context.Context, s *state) error {
 
 type judgesValidateCmd struct {
 	Paths []string `arg:"" name:"path" help:"Definition files, or folders of them."`
+	JSON  bool     `help:"Write JSON."`
+}
+
+// validated is what --json shows of the paths.
+type validated struct {
+	OK     bool        `json:"ok"`
+	Judges []judgeView `json:"judges"` // those without a fault
+	Faults []faultView `json:"faults"`
+}
+
+// faultView is one fault of a definition; Line is 0 where it is of the whole file.
+type faultView struct {
+	File    string `json:"file"`
+	Line    int    `json:"line,omitempty"`
+	Message string `json:"message"`
+}
+
+// faultsOf takes apart the faults of definitions.
+func faultsOf(path string, err error) []faultView {
+	var one *judge.DefinitionError
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []faultView
+		for _, e := range joined.Unwrap() {
+			all = append(all, faultsOf(path, e)...)
+		}
+		return all
+	}
+	if errors.As(err, &one) {
+		return []faultView{{File: one.File, Line: one.Line, Message: one.Msg}}
+	}
+	return []faultView{{File: path, Message: err.Error()}}
 }
 
 // Run checks definitions and says every fault with its place.
 func (c judgesValidateCmd) Run(s *state) error {
 	failed := false
+	found := validated{Judges: []judgeView{}, Faults: []faultView{}}
 	for _, path := range c.Paths {
 		judges, err := judge.LoadDefinitions(path)
 		if err == nil {
@@ -156,11 +188,25 @@ func (c judgesValidateCmd) Run(s *state) error {
 				return usageError{err}
 			}
 			failed = true
-			s.say("%v", err)
+			if c.JSON {
+				found.Faults = append(found.Faults, faultsOf(path, err)...)
+			} else {
+				s.say("%v", err)
+			}
 		}
 		for _, j := range judges {
+			if c.JSON {
+				found.Judges = append(found.Judges, viewJudge(j, false))
+				continue
+			}
 			fmt.Fprintf(s.stdout, "%s: version %s, %s, %s\n", j.Name, shortHash(j.PromptVersion),
 				plural(len(j.Labels), "label", "labels"), plural(len(j.Checks), "check", "checks"))
+		}
+	}
+	if c.JSON {
+		found.OK = !failed
+		if err := s.writeJSON(found); err != nil {
+			return err
 		}
 	}
 	if failed {
