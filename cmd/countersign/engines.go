@@ -133,6 +133,26 @@ func (e engines) configure(c harness.Config) harness.Config {
 	return c
 }
 
+// priced refuses a budget for models of which nobody knows what they cost: it
+// could not be kept.
+func (e engines) priced() error {
+	for _, t := range e.targets {
+		engine, paid := e.all[planned(t).EngineKey()].(judge.Priced)
+		if !paid {
+			continue
+		}
+		if _, ok := engine.Price(t.Model); !ok {
+			return usagef("--budget needs to know what model %s costs: give its price under prices in countersign.yaml, for a named endpoint under its own", t.Model)
+		}
+	}
+	return nil
+}
+
+// planned is what every evaluation by a target has in common.
+func planned(t judge.Target) judge.Planned {
+	return judge.Planned{Engine: t.Engine, Model: t.Model, Endpoint: t.Endpoint, Samples: t.Samples}
+}
+
 // String says who judges, for people.
 func (e engines) String() string {
 	if e.engine != judge.EngineOpenAI {
@@ -140,8 +160,7 @@ func (e engines) String() string {
 	}
 	var who []string
 	for _, t := range e.targets {
-		planned := judge.Planned{Engine: t.Engine, Endpoint: t.Endpoint}
-		where := judge.EndpointOf(e.all[planned.EngineKey()])
+		where := judge.EndpointOf(e.all[planned(t).EngineKey()])
 		text := t.Model + " at " + where.Host
 		if where.Name != where.Host {
 			text = t.Model + " at " + where.Name + " (" + where.Host + ")"

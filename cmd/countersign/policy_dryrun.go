@@ -83,7 +83,7 @@ func paceText(pace store.ReviewPace) string {
 }
 
 func (c policyDryRunCmd) table(s *state, r harness.DryRunResult, pace string) error {
-	s.say("%s routed again under %s%s", plural(r.Evaluations, "evaluation", "evaluations"), c.File, span(r.Oldest, r.Newest))
+	s.say("%s routed again under %s%s", plural(r.Evaluations, "evaluation", "evaluations"), c.File, judgedFrom(r.Oldest, r.Newest))
 	for _, left := range []struct {
 		n    int
 		text string
@@ -140,7 +140,7 @@ func changes(s *state, what string, c harness.Changes) {
 	}
 }
 
-func span(oldest, newest time.Time) string {
+func judgedFrom(oldest, newest time.Time) string {
 	if oldest.IsZero() {
 		return ""
 	}

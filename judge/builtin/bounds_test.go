@@ -14,7 +14,7 @@ import (
 // evaluation or flag. Every case is told by what the checks and the reading find
 // in it; where a check took quadratic time these did not end.
 func TestCitationsOfAMegabyte(t *testing.T) {
-	const n = 40_000
+	const n = 20_000
 	tests := []struct {
 		name    string
 		part    func(i int) string // of the output
@@ -26,17 +26,17 @@ func TestCitationsOfAMegabyte(t *testing.T) {
 		want    map[string]string
 		found   int // findings
 	}{
-		{name: "one source, a step each", part: func(int) string { return "So it is shown there [1].\n" }, id: func(int) string { return "1" },
+		{name: "one source, a step each", part: func(int) string { return "So it is shown there, in the words of the source itself [1].\n" }, id: func(int) string { return "1" },
 			step: func(i int) int { return i + 1 }, quote: true, sources: 1, want: map[string]string{}},
-		{name: "steps counted otherwise", part: func(int) string { return "So it is shown there [1].\n" }, id: func(int) string { return "1" },
+		{name: "steps counted otherwise", part: func(int) string { return "So it is shown there, in the words of the source itself [1].\n" }, id: func(int) string { return "1" },
 			step: func(i int) int { return n + i + 2 }, quote: true, sources: 1, want: map[string]string{}},
-		{name: "all in one step, flagged by flags without a step", part: func(int) string { return "so it is shown [1] " }, id: func(int) string { return "1" },
+		{name: "all in one step, flagged by flags without a step", part: func(int) string { return "so it is shown in the words of the source itself [1] " }, id: func(int) string { return "1" },
 			step: func(int) int { return 1 }, flag: func(int) string { return "" }, quote: true, sources: 1, want: map[string]string{}, found: n},
-		{name: "all flagged in a step of their own", part: func(int) string { return "So it is shown there [1].\n" }, id: func(int) string { return "1" },
+		{name: "all flagged in a step of their own", part: func(int) string { return "So it is shown there, in the words of the source itself [1].\n" }, id: func(int) string { return "1" },
 			step: func(i int) int { return i + 1 }, flag: func(i int) string { return fmt.Sprintf(`"reasoning_step_index": %d, `, i+1) }, quote: true, sources: 1, want: map[string]string{}, found: n},
-		{name: "flags of other steps", part: func(int) string { return "So it is shown there [1].\n" }, id: func(int) string { return "1" },
+		{name: "flags of other steps", part: func(int) string { return "So it is shown there, in the words of the source itself [1].\n" }, id: func(int) string { return "1" },
 			step: func(i int) int { return i + 1 }, flag: func(i int) string { return fmt.Sprintf(`"reasoning_step_index": %d, `, n+i+1) }, quote: true, sources: 1,
-			want: map[string]string{"flag.matches": "and 39980 more"}, found: n},
+			want: map[string]string{"flag.matches": "and 19980 more"}, found: n},
 		{name: "side by side, a source each, with a quotation", part: func(i int) string {
 			if i == 0 {
 				return `It says "nothing of that kind was ever said by anybody" [s0]`
@@ -44,7 +44,9 @@ func TestCitationsOfAMegabyte(t *testing.T) {
 			return fmt.Sprintf("[s%d]", i)
 		}, id: func(i int) string { return fmt.Sprintf("s%d", i) }, step: func(int) int { return 1 }, quote: true, sources: n,
 			want: map[string]string{"quote.agrees": "does not occur"}},
-		{name: "a number each", part: func(i int) string { return fmt.Sprintf("There were %d of them [1].\n", i+1_000_000) }, id: func(int) string { return "1" },
+		{name: "a number each", part: func(i int) string {
+			return fmt.Sprintf("There were %d of them, as far as anybody knows [1].\n", i+1_000_000)
+		}, id: func(int) string { return "1" },
 			step: func(i int) int { return i + 1 }, quote: true, sources: 1, want: map[string]string{"numbers.agree": `"1000000" is nowhere`}},
 	}
 	j := named(t, builtin.Citations)
