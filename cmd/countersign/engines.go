@@ -85,7 +85,7 @@ func (f engineFlags) check(s *state) error {
 	if f.Concurrency < 1 || f.Concurrency > 1024 {
 		return usagef("--concurrency is %d: give a number from 1 to 1024", f.Concurrency)
 	}
-	if f.Samples < 0 || f.Samples > mostSamples {
+	if f.Samples < 0 || f.Samples > mostSamples || (f.Samples == 0 && s.byName["samples"]) {
 		return usagef("--samples is %d: give a number from 1 to %d, or none, and the policy says", f.Samples, mostSamples)
 	}
 	for i, model := range f.Model {
