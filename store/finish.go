@@ -47,6 +47,7 @@ func (t *tx) finish(ctx context.Context, f finished, known *known, rows *finishi
 	}
 	delete(known.evaluations, s.evaluationID) // a second result for it is late
 	rows.add(f)
+	t.measureRound(s.subject, f)
 	if f.Work.Planned.Engine == judge.EngineOpenAI { // no other engine is paid
 		if err := t.dropReplies(ctx, s.subject, f.Key); err != nil {
 			return err

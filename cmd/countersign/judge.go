@@ -63,7 +63,7 @@ func (c judgeCmd) Run(ctx context.Context, s *state) (err error) {
 	if err != nil {
 		return errors.Join(err, replies.close())
 	}
-	file, err := s.openCounted(ctx, inputFile{c.File, c.File}, tracefile.Options{MaxLine: c.MaxLine, Judge: h.Judge})
+	file, err := s.openCounted(ctx, inputFile{c.File, c.File}, tracefile.Options{MaxLine: c.MaxLine, Judge: h.Judge, Stakes: h.StakesOf})
 	if err != nil {
 		return errors.Join(err, out.abandon())
 	}
