@@ -201,6 +201,9 @@ func (c judgesValidateCmd) Run(s *state) error {
 			}
 			fmt.Fprintf(s.stdout, "%s: version %s, %s, %s\n", j.Name, shortHash(j.PromptVersion),
 				plural(len(j.Labels), "label", "labels"), plural(len(j.Checks), "check", "checks"))
+			for _, note := range j.Notes {
+				s.say("note: %s", note)
+			}
 		}
 	}
 	if c.JSON {

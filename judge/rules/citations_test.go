@@ -217,7 +217,7 @@ func TestDecidedVerdicts(t *testing.T) {
 func TestOwnJudgesGetNoReport(t *testing.T) {
 	j := named(t, "reference")
 	own := *j
-	own.Name, own.Builtin = "tone", false
+	own.Name, own.Builtin, own.Settle = "tone", false, nil
 	trace := judge.Trace{ID: "t", Output: "A.", Reference: "A."}
 	got, err := rules.Engine{}.Report(context.Background(), &own, &trace, judge.Planned{Judge: own.Name})
 	if err != nil {
@@ -225,6 +225,15 @@ func TestOwnJudgesGetNoReport(t *testing.T) {
 	}
 	if !got.NoReport || !strings.Contains(got.Explanation, own.Name) {
 		t.Errorf("no report: %v (%s), want no report and the judge's name in the explanation", got.NoReport, got.Explanation)
+	}
+	// One that settles identical texts itself is not asked more than that.
+	own.Settle = j.Settle
+	for output, settled := range map[string]bool{"A.": true, "B.": false} {
+		trace.Output = output
+		got, err := rules.Engine{}.Report(context.Background(), &own, &trace, judge.Planned{Judge: own.Name})
+		if err != nil || got.NoReport == settled || (got.Report != nil) != settled {
+			t.Errorf("%s: report %s, %v; want one: %v", output, got.Report, err, settled)
+		}
 	}
 }
 

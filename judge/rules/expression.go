@@ -33,7 +33,7 @@ const (
 // out; whatever is neither number nor sign of arithmetic is a word. A number that
 // touches a letter, as in 3rd, 2x and B12, is part of a word.
 func scan(line string) []token {
-	var list []token
+	list := make([]token, 0, len(line)/4+4)
 	for at := 0; at < len(line); {
 		r, size := utf8.DecodeRuneInString(line[at:])
 		t := token{kind: word, start: at, end: at + size}

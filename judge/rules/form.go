@@ -20,6 +20,9 @@ type form struct {
 	source    *evidence.Source
 }
 
+// unmarked takes out emphasis and escapes, which are no signs of a formula.
+var unmarked = strings.NewReplacer("**", "", "__", "", "\\", "", " / ", "/")
+
 func formOf(text string) form {
 	f := form{
 		text: strings.TrimSpace(text), numbers: evidence.Numbers(text), negations: evidence.Negations(text),
@@ -31,13 +34,12 @@ func formOf(text string) form {
 		}
 	}
 	if strings.ContainsFunc(text, unicode.IsDigit) || strings.ContainsAny(text, "=^") {
-		plain := strings.NewReplacer("**", "", "__", "", "\\", "", " / ", "/").Replace(text)
 		f.signs = strings.Map(func(r rune) rune {
 			if strings.ContainsRune("^*/|~!<>=+≤≥≠±×÷√", r) {
 				return r
 			}
 			return -1
-		}, plain)
+		}, unmarked.Replace(text))
 	}
 	return f
 }

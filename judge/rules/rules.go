@@ -44,10 +44,9 @@ const (
 // Name is judge.EngineRules.
 func (Engine) Name() string { return judge.EngineRules }
 
-// Report gives the report of a built-in judge, and of a judge that settles
+// Report gives the report of a built-in judge, and of an own judge that settles
 // identical texts itself the one on those. NoReport is true where texts show
-// nothing that its report could say, and for every other judge; a person decides
-// then.
+// nothing that a report could say; a person decides then.
 func (e Engine) Report(ctx context.Context, j *judge.Judge, t *judge.Trace, _ judge.Planned) (judge.Given, error) {
 	if err := ctx.Err(); err != nil {
 		return judge.Given{}, err
