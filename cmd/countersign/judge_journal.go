@@ -61,7 +61,7 @@ type journalHead struct {
 type journalLine struct {
 	Evaluation string          `json:"evaluation"`
 	Call       string          `json:"call"`
-	Kept       json.RawMessage `json:"kept"` // a judge.KeptReply
+	Kept       judge.KeptReply `json:"kept"`
 }
 
 // openJournal opens or begins one. key is the installation's key of fences, nil
@@ -97,10 +97,7 @@ func (j *journal) read() error {
 		if at == 0 {
 			return j.readHead(line)
 		}
-		var l struct {
-			Evaluation, Call string
-			Kept             judge.KeptReply
-		}
+		var l journalLine
 		if err := json.Unmarshal(line, &l); err != nil {
 			return err
 		}
@@ -178,19 +175,12 @@ func (j *journal) KeptReply(_ context.Context, evaluation, call string) (r judge
 	if err := json.Unmarshal(line, &l); err != nil {
 		return r, false, fmt.Errorf("read %s: %w", j.path, err)
 	}
-	if err := json.Unmarshal(l.Kept, &r); err != nil {
-		return r, false, fmt.Errorf("read %s: %w", j.path, err)
-	}
-	return r, true, nil
+	return l.Kept, true, nil
 }
 
 // KeepReply is part of judge.ReplyLedger.
 func (j *journal) KeepReply(_ context.Context, evaluation, call string, r judge.KeptReply) error {
-	kept, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	line, err := jsonLine(journalLine{evaluation, call, kept})
+	line, err := jsonLine(journalLine{evaluation, call, r})
 	if err != nil {
 		return err
 	}
@@ -268,7 +258,7 @@ func (j *journal) copyKept(anew io.Writer) (size int64, kept map[string]map[stri
 			if _, err := j.file.ReadAt(line, at.at); err != nil {
 				return 0, nil, err
 			}
-			var l struct{ Kept judge.KeptReply }
+			var l journalLine
 			if err := json.Unmarshal(line, &l); err != nil {
 				return 0, nil, err
 			}
