@@ -112,11 +112,15 @@ type judgesShowCmd struct {
 	Name string `arg:"" help:"Name of the judge."`
 	projectFlags
 	judgesFlag
-	JSON bool `help:"Write JSON instead of the definition as it was written."`
+	Version string `help:"A version that the project has used, by its hash or the first 8 digits of it, instead of the present one." placeholder:"HASH"`
+	JSON    bool   `help:"Write JSON instead of the definition as it was written."`
 }
 
 // Run shows one judge.
 func (c judgesShowCmd) Run(ctx context.Context, s *state) error {
+	if c.Version != "" {
+		return c.stored(ctx, s)
+	}
 	all, err := knownJudges(ctx, s, c.projectFlags, c.judgesFlag)
 	if err != nil {
 		return err
