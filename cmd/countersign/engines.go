@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign/judge/harness"
 	"github.com/countersign/countersign/judge/recorded"
 	"github.com/countersign/countersign/judge/rules"
+	"github.com/countersign/countersign/store"
 )
 
 // engineFlags say what judges.
@@ -146,6 +147,16 @@ func (e engines) priced() error {
 		}
 	}
 	return nil
+}
+
+// price of a target's model.
+func (e engines) price(t judge.Target) store.Price {
+	engine, paid := e.all[planned(t).EngineKey()].(judge.Priced)
+	if !paid {
+		return store.Price{}
+	}
+	p, ok := engine.Price(t.Model)
+	return store.Price{PromptUSD: p.PromptUSD, CompletionUSD: p.CompletionUSD, Known: ok}
 }
 
 // planned is what every evaluation by a target has in common.

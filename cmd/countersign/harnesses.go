@@ -36,10 +36,12 @@ func newHarnesses(ctx context.Context, s *state, db *store.Store, builtins []jud
 	if err := takeOverDead(ctx, s, db); err != nil {
 		return nil, err
 	}
+	kept := &ledger{db: db, log: s.log}
 	return &harnesses{
 		state: s, db: db, builtins: builtins, byProject: map[string]*liveJudges{},
 		shared: e.configure(harness.Config{
-			Default: builtin.Default(), Key: key, Now: s.now, Audit: true, Ledger: &ledger{db: db, log: s.log},
+			Default: builtin.Default(), Key: key, Now: s.now, Audit: true,
+			Ledger: kept, Purse: kept, Steps: kept, Breakers: &harness.Breakers{Log: s.log},
 		}),
 	}, nil
 }

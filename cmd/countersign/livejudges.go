@@ -54,6 +54,12 @@ func (l *liveJudges) current(ctx context.Context) (*harness.Harness, error) {
 	return h, nil
 }
 
+// policyNow is the project's policy.
+func (l *liveJudges) policyNow(ctx context.Context) (judge.Policy, error) {
+	p, err := l.db.ProjectNamed(ctx, l.project)
+	return p.Policy, err
+}
+
 // stored is the project with a text that changes when its judges or its policy
 // do.
 func (l *liveJudges) stored(ctx context.Context) (project store.Project, stamp string, err error) {

@@ -134,16 +134,17 @@ func (v service) run(ctx context.Context, ready func(ctx context.Context, addres
 	if address == "" {
 		address = "http://" + listener.Addr().String()
 	}
-	wake := make(chan struct{}, 1)
+	woken := make(chan struct{}, 1)
+	wake := func() {
+		select {
+		case woken <- struct{}{}:
+		default: // it is awake
+		}
+	}
 	site, err := web.New(web.Config{
 		Store: v.db, Harness: v.judges.of, Project: v.project, BaseURL: strings.TrimSuffix(address, "/"),
 		SessionKey: key, Demo: v.demo, Logger: v.state.log, Now: v.state.now, Version: programVersion(),
-		Wake: func() {
-			select {
-			case wake <- struct{}{}:
-			default: // it is awake
-			}
-		},
+		Wake: wake,
 	})
 	if err != nil {
 		return err
@@ -151,10 +152,10 @@ func (v service) run(ctx context.Context, ready func(ctx context.Context, addres
 	if err := ready(ctx, address, site); err != nil {
 		return err
 	}
-	return v.work(ctx, listener, site, wake)
+	return v.work(ctx, listener, site, woken, wake)
 }
 
-func (v service) work(ctx context.Context, listener net.Listener, site *web.Server, wake <-chan struct{}) error {
+func (v service) work(ctx context.Context, listener net.Listener, site *web.Server, woken <-chan struct{}, wake func()) error {
 	server := &http.Server{
 		Handler:           site,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -169,9 +170,10 @@ func (v service) work(ctx context.Context, listener net.Listener, site *web.Serv
 	if err != nil {
 		return err
 	}
-	worker.Wake = wake
+	worker.Wake = woken
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return worker.Run(ctx) })
+	group.Go(func() error { return v.judges.keepRerunning(ctx, wake) })
 	group.Go(func() error { return keepUp(ctx, v.state, v.db) })
 	group.Go(func() error {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
