@@ -105,3 +105,26 @@ func TestRerunByModelWithinBudget(t *testing.T) {
 	}
 	mustRun(t, exitOK, home.env, "audit", "verify", "--deep")
 }
+
+// TestServeContinuesReruns: a running server queues what a re-run asks for, and
+// judges it, also in a project that is not the server's own.
+func TestServeContinuesReruns(t *testing.T) {
+	home := newHome(t)
+	_, stop := start(t, newConsole(t, home.env, "serve", "--addr", "127.0.0.1:0"))
+	defer stop()
+	mood := func(version string) string { return writeFile(t, "mood.yaml", moodJudge(version)) }
+	mustRun(t, exitOK, home.env, "import", "--project", "other", "--judges", mood("first"),
+		writeFile(t, "t.jsonl", `{"id":"a","output":"x","judges":["mood"]}`+"\n"+`{"id":"b","output":"y","judges":["mood"]}`))
+	waitAll(t, home, "other", 2)
+	c := mustRun(t, exitOK, home.env, "rerun", "--project", "other", "--judge", "mood", "--judges", mood("second"), "--yes")
+	if got, want := c.messages.String(), "started: servers queue it"; !strings.Contains(got, want) {
+		t.Errorf("messages %q, want %q in them", got, want)
+	}
+	versions := map[string]int{}
+	for _, e := range waitAll(t, home, "other", 4) {
+		versions[e.PromptVersion]++
+	}
+	if len(versions) != 2 {
+		t.Errorf("evaluations by version: %v, want two of each of two", versions)
+	}
+}
