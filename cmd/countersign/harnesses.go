@@ -85,6 +85,15 @@ func (h *harnesses) of(ctx context.Context, project string) (*harness.Harness, e
 	return h.live(project).current(ctx)
 }
 
+// last is the harness of a project as it was built last, which claiming its work
+// has just done; nil: never.
+func (h *harnesses) last(project string) *harness.Harness {
+	l := h.live(project)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.now
+}
+
 // definition finds the judge that an evaluation of a project was planned with.
 func (h *harnesses) definition(ctx context.Context, project string, p judge.Planned) (*judge.Judge, error) {
 	return h.live(project).definition(ctx, p)
@@ -121,6 +130,7 @@ func (h *harnesses) build(ctx context.Context, project store.Project, own []judg
 	}
 	config := h.shared
 	config.Judges, config.Policy = all, project.Policy
+	config.Trusted = (&trust{db: h.db, log: h.state.log, project: project.Name}).trusted
 	return harness.New(config)
 }
 

@@ -21,7 +21,7 @@ func (h *harnesses) worker(concurrency int) (*harness.Worker, error) {
 	}
 	return &harness.Worker{
 		List: workList{Store: h.db, judges: h}, Harness: any, Name: workerName(),
-		Concurrency: concurrency, Log: h.state.log,
+		Of: h.last, Concurrency: concurrency, Log: h.state.log,
 	}, nil
 }
 
