@@ -54,8 +54,12 @@ type Judge struct {
 	// and are fenced like it. May be nil.
 	Derive func(t *Trace) map[string]string
 	// NearBoundary says whether a result is close enough to a decision
-	// boundary for the boundary audit. Nil: within 0.05 of an end of Band.
+	// boundary for the boundary audit. Nil: within the policy's width of an end
+	// of the band.
 	NearBoundary func(r Reading) bool
+	// Below is the judge's own line for below_threshold; nil: where the band
+	// passes. A policy may set another.
+	Below *Line
 }
 
 // Input is one field of a trace that a judge reads, by its trace-file name:
@@ -91,26 +95,6 @@ type Check struct {
 	// evaluated; a report that fails it for good is an incomplete_report.
 	Coverage bool
 	Run      func(report json.RawMessage, t *Trace) (faults []string, skipped bool)
-}
-
-// Reading is the normalised result of a report: what every judge yields.
-type Reading struct {
-	Score    float64 // in [0,1]
-	Label    string  // empty when the judge has no class for it
-	Critical bool
-	Findings []Finding
-	// Verdict is set by judges whose labels fix it (own judges with label
-	// verdicts); empty means: from the score, by the band.
-	Verdict Verdict
-	// BelowThreshold says that a part lies under the line of high stakes;
-	// its text names the part. Empty: none does.
-	BelowThreshold string
-	// Reasons that only this judge's rules give (misattribution,
-	// substantive_difference), for the stakes of the trace it read.
-	Reasons []Reason
-	// Uncited names the parts of the trace that make a claim without citing
-	// anything; empty: none, or not this judge's question.
-	Uncited string
 }
 
 // Routing lists reasons that a judge turns on beyond those that every judge

@@ -277,7 +277,7 @@ func TestReadOwnJudge(t *testing.T) {
 		wantErr      string
 	}{
 		{"pass", `{"verdict":"Yes"}`, judge.Reading{Score: 1, Label: "Yes", Verdict: judge.Pass}, ""},
-		{"fail", `{"verdict":"No","rationale":null}`, judge.Reading{Label: "No", Verdict: judge.Fail, BelowThreshold: "score 0.00 is below 0.80"}, ""},
+		{"fail", `{"verdict":"No","rationale":null}`, judge.Reading{Label: "No", Verdict: judge.Fail}, ""},
 		{"extra fields", `{"verdict":"Yes","more":1}`, judge.Reading{Score: 1, Label: "Yes", Verdict: judge.Pass}, ""},
 		{"critical", `{"verdict":"Yes","critical_errors":["wrong dose"]}`, judge.Reading{Score: 1, Label: "Yes", Verdict: judge.Pass, Critical: true,
 			Findings: []judge.Finding{{Class: "critical_error", Severity: "critical", Explanation: `["wrong dose"]`}}}, ""},

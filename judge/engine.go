@@ -50,6 +50,28 @@ type Chat interface {
 	Reply(ctx context.Context, c Conversation, p Params) (Reply, error)
 }
 
+// Endpoint is where a Chat sends what it is asked.
+type Endpoint struct {
+	Name string // as the configuration calls it
+	Host string // without path, query or key
+}
+
+// Located is a Chat that says where it sends texts. One that does not say may
+// only be asked where the policy allows every endpoint.
+type Located interface {
+	Chat
+	Endpoint() Endpoint
+}
+
+// EndpointOf says where an engine sends texts; the zero value: it does not say,
+// or sends nothing.
+func EndpointOf(e Engine) Endpoint {
+	if l, ok := e.(Located); ok {
+		return l.Endpoint()
+	}
+	return Endpoint{}
+}
+
 // Roles of a message.
 const (
 	RoleSystem    = "system"
@@ -96,6 +118,7 @@ type Reply struct {
 	Parameters   json.RawMessage
 	Tokens       Tokens
 	CostUSD      float64 // 0 when no price is configured
+	Unpriced     bool    // no price is configured, so the cost is not known
 	Latency      time.Duration
 	StartedAt    time.Time
 }

@@ -34,13 +34,32 @@ type Evaluation struct {
 	PromptVersion string `json:"prompt_version"`
 	Engine        string `json:"engine"`
 	Model         string `json:"model"`
-	Status        Status `json:"status"`
+	// Endpoint is the configured name of the one that was to be asked; empty: the
+	// default one, or none.
+	Endpoint string `json:"endpoint,omitempty"`
+	Status   Status `json:"status"`
 
 	// Score is in [0,1]; nil when there is no valid report.
 	Score    *float64 `json:"score"`
 	Verdict  Verdict  `json:"verdict"`
 	Label    string   `json:"label"`
 	Critical bool     `json:"critical"`
+	// Undecided: the engine could not decide all that matters; Explanation is its
+	// sentence on why. The verdict is then borderline unless critical, and takes no
+	// part in comparisons of models.
+	Undecided   bool   `json:"undecided,omitempty"`
+	Explanation string `json:"explanation,omitempty"`
+	// Uncited is how many steps claim something and cite nothing; nil when that
+	// was not counted.
+	Uncited *int `json:"uncited,omitempty"`
+	// PartLabels are the classes of dimensions, citations and steps.
+	PartLabels []PartLabel `json:"part_labels,omitempty"`
+	// Samples is how many times the model was asked (self-consistency), and Spread
+	// how far its answers lay apart; 0 and nil: it was asked once.
+	Samples int     `json:"samples,omitempty"`
+	Spread  *Spread `json:"spread,omitempty"`
+	// PolicyVersion that routed the evaluation; 0: none of a project.
+	PolicyVersion int `json:"policy_version,omitempty"`
 
 	Reasons  []Reason        `json:"reasons"`
 	Checks   []CheckResult   `json:"checks"`
@@ -57,7 +76,10 @@ type Evaluation struct {
 	TransportRetries int     `json:"transport_retries"`
 	Tokens           Tokens  `json:"tokens"`
 	CostUSD          float64 `json:"cost_usd"`
-	LatencyMS        int64   `json:"latency_ms"`
+	// UnpricedCalls is how many of the attempts asked a model without a price;
+	// CostUSD leaves them out.
+	UnpricedCalls int   `json:"unpriced_calls,omitempty"`
+	LatencyMS     int64 `json:"latency_ms"`
 
 	Hashes    Hashes     `json:"hashes"`
 	StartedAt *time.Time `json:"started_at"`
@@ -117,8 +139,11 @@ type CheckResult struct {
 type Attempt struct {
 	// Purpose is empty for a call that asks for the report, or
 	// PurposeDecomposition.
-	Purpose       string          `json:"purpose,omitempty"`
-	Number        int             `json:"number"` // from 1
+	Purpose string `json:"purpose,omitempty"`
+	Number  int    `json:"number"` // from 1
+	// Sample is which of several answers the call belongs to, from 1; 0 where the
+	// model is asked for one.
+	Sample        int             `json:"sample,omitempty"`
 	Engine        string          `json:"engine"`
 	Endpoint      string          `json:"endpoint,omitempty"` // host only
 	ModelAsked    string          `json:"model_asked,omitempty"`
@@ -134,7 +159,9 @@ type Attempt struct {
 	Errors          []string        `json:"errors,omitempty"` // schema and hard-check errors
 	Tokens          Tokens          `json:"tokens"`
 	CostUSD         float64         `json:"cost_usd"`
-	LatencyMS       int64           `json:"latency_ms"`
+	// Unpriced: the model has no price, so that the cost is not known.
+	Unpriced  bool  `json:"unpriced,omitempty"`
+	LatencyMS int64 `json:"latency_ms"`
 	// TransportRetries before this call brought its reply.
 	TransportRetries int       `json:"transport_retries"`
 	StartedAt        time.Time `json:"started_at"`
@@ -142,3 +169,18 @@ type Attempt struct {
 
 // PurposeDecomposition marks the call that cuts a reference into steps.
 const PurposeDecomposition = "decomposition"
+
+// Spread is how far several answers of one model to one question lie apart.
+type Spread struct {
+	// Verdicts counts the usable answers by verdict.
+	Verdicts map[Verdict]int `json:"verdicts"`
+	// Unusable answers have no valid report, and no vote.
+	Unusable int `json:"unusable,omitempty"`
+	// Min, Max and SD of the scores of the usable ones; SD is that of the sample
+	// (n-1), 0 for one.
+	Min float64 `json:"min"`
+	Max float64 `json:"max"`
+	SD  float64 `json:"sd"`
+	// Agreement is the share of the usable ones that say the commonest verdict.
+	Agreement float64 `json:"agreement"`
+}

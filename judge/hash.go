@@ -98,7 +98,11 @@ func (c *content) list(name string, values []string) {
 // evaluation always has the same id, so an audit draw can be repeated and work
 // that is planned twice is one evaluation. The form is a UUID (version 8).
 func EvaluationID(t *Trace, h Hashes, p Planned) string {
-	content, err := json.Marshal([]any{t.ID, h.Trace, p.Judge, p.PromptVersion, p.Engine, p.Model, p.Judgment})
+	parts := []any{t.ID, h.Trace, p.Judge, p.PromptVersion, p.Engine, p.Model, p.Judgment}
+	if p.Endpoint != "" || p.Samples > 1 {
+		parts = append(parts, p.Endpoint, max(1, p.Samples))
+	}
+	content, err := json.Marshal(parts)
 	if err != nil {
 		panic("judge: strings and a number cannot be encoded: " + err.Error())
 	}

@@ -114,15 +114,15 @@ func (p *parser) pointer(n located, what string) pointerPath {
 
 // reading gives the function that reads an own judge's report.
 func (p *parser) reading() func(json.RawMessage, *Trace) (Reading, error) {
-	places, labels, band := p.report, slices.Clone(p.judge.Labels), p.judge.Band
+	places, labels := p.report, slices.Clone(p.judge.Labels)
 	return func(report json.RawMessage, _ *Trace) (Reading, error) {
-		return places.read(report, labels, band)
+		return places.read(report, labels)
 	}
 }
 
 // read turns a report into its normalised result. Without a score a label
 // counts 1 for pass, 0.5 for borderline and 0 for fail.
-func (r reportPlaces) read(report json.RawMessage, labels []Label, band Band) (Reading, error) {
+func (r reportPlaces) read(report json.RawMessage, labels []Label) (Reading, error) {
 	var doc any
 	if err := json.Unmarshal(report, &doc); err != nil {
 		return Reading{}, fmt.Errorf("the report is not valid JSON: %w", err)
@@ -165,9 +165,6 @@ func (r reportPlaces) read(report json.RawMessage, labels []Label, band Band) (R
 				Class: "critical_error", Severity: "critical", Explanation: criticalText(found.value),
 			})
 		}
-	}
-	if got.Score < band.Pass-epsilon {
-		got.BelowThreshold = fmt.Sprintf("score %.2f is below %.2f", got.Score, band.Pass)
 	}
 	return got, nil
 }

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,82 +18,56 @@ func (e *UnknownJudgeError) Error() string {
 		e.Name, strings.Join(e.Known, ", "))
 }
 
+// Target is who judges: an engine with the model and the endpoint it asks, and how
+// often.
+type Target struct {
+	Engine string
+	Model  string
+	// Endpoint is a configured name; empty: the default one.
+	Endpoint string
+	// Samples of one evaluation; 0: as the policy says.
+	Samples int
+}
+
+// Planning says which evaluations traces get.
+type Planning struct {
+	Judges  []Judge
+	Default []string // judges of a trace that asks for none
+	// Only, when not empty, are the judges that were asked for by name: they
+	// replace the trace's own list, and other recorded reports are left alone.
+	Only    []string
+	Targets []Target // each judges; several models give several evaluations
+	// ByName: the engine was asked for by name, so that it also judges traces that
+	// bring a report. ModelsByName: so were the models, which the policy's do not
+	// replace then.
+	ByName, ModelsByName bool
+	Policy               *Policy // nil: DefaultPolicy
+	// Where an engine, named by its Planned.EngineKey, sends texts; nil: nothing
+	// is known, and no trace is refused for it.
+	Where func(engineKey string) Endpoint
+}
+
 // Plan says which evaluations a trace gets: the judges it asks for, else each
-// default judge whose required inputs it has.
+// default judge whose required inputs it has, by each target.
 //
 // Every recorded judgment gives one evaluation by the engine recorded, and for
-// its judge no other engine is planned, unless the engine was asked for by name
-// (byName). A judge that the trace asks for and that lacks an input is planned
+// its judge no other engine is planned, unless the engine was asked for by name.
+// A judge that the trace asks for and that lacks an input is planned
 // as refused, with the field; so is one whose inputs are there but hold nothing
-// to judge (citations without a marker). The engine rules has no model and is
-// always planned with its own name as the model.
-// The error joins one *UnknownJudgeError for each name that is not in judges;
+// to judge (citations without a marker), and one whose endpoint the policy does
+// not name. The engine rules has no model and is always planned with its own name
+// as the model.
+// The error joins one *UnknownJudgeError for each name that is not in Judges;
 // the evaluations of the known judges are returned all the same.
-func Plan(t *Trace, judges []Judge, defaults []string, engine, model string, byName bool) ([]Planned, error) {
-	if engine == EngineRules {
-		model = EngineRules
-	}
+func (w Planning) Plan(t *Trace) ([]Planned, error) {
+	list, err := w.Explain(t)
 	var planned []Planned
-	var errs []error
-	unknown := map[string]bool{}
-	find := func(name string) *Judge {
-		for i := range judges {
-			if judges[i].Name == name {
-				return &judges[i]
-			}
+	for _, why := range list {
+		if why.Planned != nil {
+			planned = append(planned, *why.Planned)
 		}
-		if !unknown[name] {
-			unknown[name] = true
-			errs = append(errs, &UnknownJudgeError{Name: name, Known: names(judges)})
-		}
-		return nil
 	}
-
-	recorded := map[string]bool{}
-	for i, given := range t.Judgments {
-		if find(given.Judge) == nil {
-			continue
-		}
-		recorded[given.Judge] = true
-		planned = append(planned, Planned{
-			Judge: given.Judge, Engine: EngineRecorded, Judgment: i,
-			Model: orUnknown(given.Model), PromptVersion: orUnknown(given.PromptVersion),
-		})
-	}
-
-	wanted, asked := t.Judges, true
-	if len(wanted) == 0 {
-		wanted, asked = defaults, false
-	}
-	for i, name := range wanted {
-		if slices.Contains(wanted[:i], name) {
-			continue
-		}
-		if recorded[name] && (!byName || engine == EngineRecorded) {
-			continue
-		}
-		j := find(name)
-		if j == nil {
-			continue
-		}
-		field, message := j.lacksInput(t)
-		if field != "" && !asked {
-			continue
-		}
-		if field == "" && j.Refuse != nil {
-			field, message = j.Refuse(t)
-		}
-		p := Planned{
-			Judge: name, PromptVersion: j.PromptVersion, Engine: engine, Model: model,
-			Judgment: NoJudgment, RefusedField: field, Message: message,
-		}
-		if field == "" && engine == EngineRecorded {
-			p.RefusedField = "judgments"
-			p.Message = fmt.Sprintf("judgments is missing: the trace brings no report for judge %s and the engine is recorded", name)
-		}
-		planned = append(planned, p)
-	}
-	return planned, errors.Join(errs...)
+	return planned, err
 }
 
 // Lacks names the first field of t that keeps the judge from running, with a

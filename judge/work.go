@@ -20,6 +20,11 @@ type Planned struct {
 	PromptVersion string
 	Engine        string
 	Model         string
+	// Endpoint is the configured name of the one that is asked; empty: the default.
+	Endpoint string
+	// Samples is how many answers the model is asked for; 0 means 1, and 1 is
+	// never written.
+	Samples int
 	// Judgment is the index in Trace.Judgments of the recorded report, or
 	// NoJudgment.
 	Judgment int
@@ -28,6 +33,17 @@ type Planned struct {
 	RefusedField string
 	// Message says in plain words why it is refused.
 	Message string
+}
+
+// EngineKey is the key of the planned engine among the configured ones: its name,
+// and for another endpoint than the default one "engine/endpoint".
+func (p Planned) EngineKey() string { return engineKey(p.Engine, p.Endpoint) }
+
+func engineKey(engine, endpoint string) string {
+	if endpoint == "" {
+		return engine
+	}
+	return engine + "/" + endpoint
 }
 
 // Refused reports whether the trace lacks something the judge needs.
@@ -42,6 +58,9 @@ type Work struct {
 	Project string
 	Trace   Trace
 	Planned Planned
+	// Policy of the project as it was when the work was claimed; nil: the
+	// worker's own.
+	Policy *Policy
 	// Judge is the definition to use; nil means the worker's own judge of the
 	// planned name.
 	Judge *Judge

@@ -42,7 +42,7 @@ func parseYAML(file string, data []byte) (located, *DefinitionError) {
 	var doc yaml.Node
 	if err := dec.Decode(&doc); err != nil {
 		if errors.Is(err, io.EOF) {
-			return located{}, &DefinitionError{File: file, Msg: "the file is empty; write one judge's definition"}
+			return located{}, &DefinitionError{File: file, Msg: "the file is empty"}
 		}
 		if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
 			line, _ := strconv.Atoi(m[1]) // digits by the pattern
@@ -53,10 +53,10 @@ func parseYAML(file string, data []byte) (located, *DefinitionError) {
 	var next yaml.Node
 	if err := dec.Decode(&next); !errors.Is(err, io.EOF) {
 		line := next.Line
-		return located{}, &DefinitionError{File: file, Line: line, Msg: "more than one document; write one judge a file"}
+		return located{}, &DefinitionError{File: file, Line: line, Msg: "more than one document; write one a file"}
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
-		return located{}, &DefinitionError{File: file, Msg: "the file is empty; write one judge's definition"}
+		return located{}, &DefinitionError{File: file, Msg: "the file is empty"}
 	}
 	root := located{doc.Content[0], file}
 	if fault := refuseAliases(root); fault != nil {

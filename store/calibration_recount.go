@@ -32,7 +32,7 @@ func recountAgreement(ctx context.Context, q querier, a Actor, projectID, judgeN
 func countGroups(ctx context.Context, q querier, a Actor, projectID, judgeName string) ([]countedGroup, error) {
 	seal := sealedFor(a, "e.id")
 	return collect(ctx, q, scanGroup, `
-SELECT e.model, e.prompt_version, e.label, e.verdict, COALESCE(c.label, ''), COALESCE(c.verdict, ''),
+SELECT `+raterOf("e")+`, e.prompt_version, e.label, e.verdict, COALESCE(c.label, ''), COALESCE(c.verdict, ''),
     CASE WHEN c.trace_id IS NULL THEN -1 ELSE
         CASE WHEN c.abstained OR c.tied THEN 1 ELSE 0 END + CASE WHEN c.visible THEN 2 ELSE 0 END
         + CASE WHEN c.basis = 'adjudicated' THEN 4 ELSE 0 END
@@ -62,21 +62,21 @@ func countSealed(ctx context.Context, q querier, a Actor, projectID, judgeName s
 	}
 	seal := sealedFor(a, "e.id")
 	return collect(ctx, q, func(r *sql.Rows, c *modelCount) error { return r.Scan(&c.model, &c.version, &c.n) }, `
-SELECT e.model, e.prompt_version, count(*)
+SELECT `+raterOf("e")+`, e.prompt_version, count(*)
 FROM evaluations e JOIN consensus c ON c.project_id = e.project_id AND c.judge = e.judge AND c.trace_id = e.trace_id
 WHERE e.project_id = ? AND e.judge = ? AND e.verdict <> '' AND `+seal.sql+`
-GROUP BY e.model, e.prompt_version`, append([]any{projectID, judgeName}, seal.args...)...)
+GROUP BY 1, 2`, append([]any{projectID, judgeName}, seal.args...)...)
 }
 
 // countClusters says how many traces of a group are independent of each other.
 func countClusters(ctx context.Context, q querier, a Actor, projectID, judgeName string) ([]modelCount, error) {
 	seal := sealedFor(a, "e.id")
 	return collect(ctx, q, func(r *sql.Rows, c *modelCount) error { return r.Scan(&c.model, &c.version, &c.n) }, `
-SELECT e.model, e.prompt_version, count(DISTINCT CASE WHEN c.cluster = '' THEN c.trace_id ELSE c.cluster END)
+SELECT `+raterOf("e")+`, e.prompt_version, count(DISTINCT CASE WHEN c.cluster = '' THEN c.trace_id ELSE c.cluster END)
 FROM consensus c
 JOIN evaluations e ON e.trace_id = c.trace_id AND e.judge = c.judge
 WHERE c.project_id = ? AND c.judge = ? AND NOT c.visible AND e.verdict <> '' AND NOT `+seal.sql+`
-GROUP BY e.model, e.prompt_version`, append([]any{projectID, judgeName}, seal.args...)...)
+GROUP BY 1, 2`, append([]any{projectID, judgeName}, seal.args...)...)
 }
 
 // countPairs counts the answers of every two reviewers about the same traces:

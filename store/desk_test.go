@@ -98,7 +98,7 @@ func (d *desk) blind(how string) {
 		d.t.Fatal(err)
 	}
 	p.Policy.Blind = how
-	if _, err := d.SetPolicy(d.ctx, store.Operator("test"), "default", p.Policy); err != nil {
+	if _, err := d.SetPolicy(d.ctx, store.Operator("test"), "default", p.Policy, ""); err != nil {
 		d.t.Fatal(err)
 	}
 }

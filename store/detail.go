@@ -20,11 +20,18 @@ type detail struct {
 	Findings []judge.Finding     `json:"findings"`
 	Checks   []judge.CheckResult `json:"checks"`
 	Calls    []callDetail        `json:"calls"`
+	// Why the engine could not decide; empty: it did.
+	Explanation string            `json:"explanation,omitempty"`
+	PartLabels  []judge.PartLabel `json:"part_labels,omitempty"`
+	Spread      *judge.Spread     `json:"spread,omitempty"`
 }
 
 // callDetail is an attempt without its texts and what is counted of it.
 type callDetail struct {
+	Purpose          string          `json:"purpose,omitempty"`
 	Number           int             `json:"number"`
+	Sample           int             `json:"sample,omitempty"`
+	Unpriced         bool            `json:"unpriced,omitempty"`
 	Engine           string          `json:"engine"`
 	Endpoint         string          `json:"endpoint,omitempty"`
 	ModelAsked       string          `json:"model_asked,omitempty"`
@@ -37,10 +44,11 @@ type callDetail struct {
 }
 
 func detailOf(e judge.Evaluation, firstNumber int) detail {
-	d := detail{Report: raw(e.Report), Findings: list(e.Findings), Checks: list(e.Checks), Calls: []callDetail{}}
+	d := detail{Report: raw(e.Report), Findings: list(e.Findings), Checks: list(e.Checks), Calls: []callDetail{},
+		Explanation: e.Explanation, PartLabels: e.PartLabels, Spread: e.Spread}
 	for i, c := range e.Calls {
 		d.Calls = append(d.Calls, callDetail{
-			Number: firstNumber + i, Engine: c.Engine, Endpoint: c.Endpoint, ModelAsked: c.ModelAsked, ModelAnswered: c.ModelAnswered,
+			Purpose: c.Purpose, Number: firstNumber + i, Sample: c.Sample, Unpriced: c.Unpriced, Engine: c.Engine, Endpoint: c.Endpoint, ModelAsked: c.ModelAsked, ModelAnswered: c.ModelAnswered,
 			Parameters: raw(c.Parameters), FinishReason: c.FinishReason, Report: raw(c.Report), Errors: c.Errors, TransportRetries: c.TransportRetries,
 		})
 	}
@@ -58,6 +66,7 @@ func raw(m json.RawMessage) json.RawMessage {
 // fill puts the judge's side into an evaluation.
 func (d detail) fill(e *judge.Evaluation) {
 	e.Report, e.Findings, e.Checks = raw(d.Report), list(d.Findings), list(d.Checks)
+	e.Explanation, e.PartLabels, e.Spread = d.Explanation, d.PartLabels, d.Spread
 }
 
 // details reads the current round of many evaluations; those without one are
@@ -222,6 +231,7 @@ FROM attempts WHERE evaluation_id = ? ORDER BY number`, evaluationID)
 	calls := make([]judge.Attempt, len(rows))
 	for i, c := range rows {
 		d := byNumber[c.Number]
+		c.Purpose, c.Sample, c.Unpriced = d.Purpose, d.Sample, d.Unpriced
 		c.Engine, c.Endpoint, c.ModelAsked, c.ModelAnswered = d.Engine, d.Endpoint, d.ModelAsked, d.ModelAnswered
 		c.Parameters, c.FinishReason, c.Report, c.Errors, c.TransportRetries = raw(d.Parameters), d.FinishReason, raw(d.Report), list(d.Errors), d.TransportRetries
 		c.Prompt, c.Reply = plain[c.prompt], plain[c.reply]

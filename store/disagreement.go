@@ -3,15 +3,16 @@ package store
 import (
 	"context"
 	"fmt"
+	"regexp"
 
 	"github.com/countersign/countersign/judge"
 )
 
-// disagreement looks for another model or version of the same judge that gave
+// disagreement looks for other models or versions of the same judge that gave
 // the same trace another verdict. Then this evaluation waits for a person, and
-// so does the other one if it was accepted: that one is returned. Recorded
+// so does each other one that was accepted: those are returned. Recorded
 // reports are left out: they are often there to be compared.
-func (k *known) disagreement(s subject, f *finished) (reopen *verdictOf) {
+func (k *known) disagreement(s subject, f *finished) (reopened []*verdictOf) {
 	e := &f.Evaluation
 	if e.Engine == judge.EngineRecorded || e.Verdict == "" {
 		return nil
@@ -23,13 +24,12 @@ func (k *known) disagreement(s subject, f *finished) (reopen *verdictOf) {
 		// Whatever it was drawn for: an evaluation like this is always reviewed.
 		e.Status, f.Draw = judge.InReview, &judge.Draw{Stratum: judge.StratumFlagged, InclusionProbability: 1}
 		e.Reasons = append(e.Reasons, differs(other.Evaluation))
-		if other.Status != judge.Accepted {
-			return nil
+		if other.Status == judge.Accepted {
+			other.Status = judge.InReview
+			reopened = append(reopened, other)
 		}
-		other.Status = judge.InReview
-		return other
 	}
-	return nil
+	return reopened
 }
 
 // with is the same trace and judge for another evaluation.
@@ -38,9 +38,23 @@ func (s subject) with(evaluationID string) subject {
 	return s
 }
 
+// differs is the reason of an evaluation whose verdict is another than this
+// one's. It names no verdict: this one may still wait for the blind answer of
+// whoever reads the reason.
 func differs(from judge.Evaluation) judge.Reason {
 	return judge.Reason{Code: judge.ReasonJudgeDisagreement,
-		Detail: fmt.Sprintf("model %s with prompt version %.12s says %s", from.Model, from.PromptVersion, from.Verdict)}
+		Detail: fmt.Sprintf("model %s with prompt version %.12s says otherwise", from.Model, from.PromptVersion)}
+}
+
+var namedVerdict = regexp.MustCompile(` says (pass|borderline|fail)$`)
+
+// withoutVerdict is a reason as it may be read: those of disagreement that are
+// older named the other verdict.
+func withoutVerdict(r judge.Reason) judge.Reason {
+	if r.Code == judge.ReasonJudgeDisagreement {
+		r.Detail = namedVerdict.ReplaceAllString(r.Detail, " says otherwise")
+	}
+	return r
 }
 
 // reopenAccepted sends an accepted evaluation to a person for one more reason;

@@ -49,22 +49,19 @@ func urgency(lead string, stakes judge.Stakes) int {
 // verdict was open to everybody until now (it was accepted) is not blind: who
 // saw it can't be told any more.
 func (t *tx) enqueue(ctx context.Context, s subject, lead string, draw judge.Draw, seen bool) error {
-	due := s.policy.DueHoursStandard
-	if s.stakes == judge.HighStakes {
-		due = s.policy.DueHoursHigh
-	}
-	blind := !seen && drawBlind(s.policy, s.evaluationID)
+	due := s.policy.DueHours(s.stakes)
+	blind := !seen && drawBlind(s.policy, s.evaluationID, lead, s.stakes)
 	_, err := t.exec(ctx, `
 INSERT INTO reviews (id, project_id, evaluation_id, trace_id, external_id, judge, domain, stakes, title, state, urgency,
-    lead_reason, blind, stratum, inclusion_probability, due_at, opened_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?, ?, ?, ?, ?, ?)
+    lead_reason, blind, stratum, inclusion_probability, due_at, opened_at, policy_version)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (evaluation_id) DO UPDATE SET state = 'open', urgency = excluded.urgency, lead_reason = excluded.lead_reason,
     blind = excluded.blind, stratum = excluded.stratum, inclusion_probability = excluded.inclusion_probability,
-    due_at = excluded.due_at, opened_at = excluded.opened_at, holder_id = NULL, claimed_at = NULL,
+    due_at = excluded.due_at, opened_at = excluded.opened_at, policy_version = excluded.policy_version, holder_id = NULL, claimed_at = NULL,
     lease_expires_at = NULL, adjudicating = FALSE, decided_at = NULL`,
 		t.newID(), s.projectID, s.evaluationID, s.traceID, s.externalID, s.judge, s.domain, string(s.stakes), s.title,
 		urgency(lead, s.stakes), lead, blind, draw.Stratum, draw.InclusionProbability,
-		t.now.Add(time.Duration(due)*time.Hour), t.now)
+		t.now.Add(time.Duration(due)*time.Hour), t.now, s.policy.Version)
 	if err != nil {
 		return err
 	}
@@ -74,13 +71,11 @@ ON CONFLICT (evaluation_id) DO UPDATE SET state = 'open', urgency = excluded.urg
 
 // drawBlind says whether an item is reviewed blind. For a share, the draw
 // depends on the policy's seed and the evaluation only, so it can be repeated.
-func drawBlind(p judge.Policy, evaluationID string) bool {
-	switch p.Blind {
-	case blindNever:
-		return false
-	case blindShare:
-		sum := sha256.Sum256([]byte("blind\x00" + p.Seed + "\x00" + evaluationID))
-		return float64(binary.BigEndian.Uint64(sum[:8])) < p.BlindShare*math.MaxUint64
+func drawBlind(p judge.Policy, evaluationID, lead string, stakes judge.Stakes) bool {
+	share := p.BlindShareOf(lead, stakes)
+	if share <= 0 || share >= 1 {
+		return share >= 1
 	}
-	return true
+	sum := sha256.Sum256([]byte("blind\x00" + p.Seed + "\x00" + evaluationID))
+	return float64(binary.BigEndian.Uint64(sum[:8])) < share*math.MaxUint64
 }

@@ -14,8 +14,11 @@ type EvaluationFilter struct {
 	Project string // name; empty: the default project
 	Run     string
 	Judge   string
-	TraceID string // the file's id; every revision of it
-	Status  judge.Status
+	// Engine and Model are those that answered; PromptVersion is whole; Endpoint
+	// is its configured name.
+	Engine, Model, PromptVersion, Endpoint string
+	TraceID                                string // the file's id; every revision of it
+	Status                                 judge.Status
 	// Verdict never matches what is sealed for the actor. To somebody who may
 	// decide it gives nothing that still waits in a blind review, not even what
 	// they have answered themselves.
@@ -86,6 +89,12 @@ func (s *Store) where(ctx context.Context, a Actor, p Project, f EvaluationFilte
 	}
 	if f.Judge != "" {
 		c.and(`e.judge`+other+` = ?`, f.Judge)
+	}
+	engine, model := answeredBy("e")
+	for _, same := range []struct{ column, value string }{{engine, f.Engine}, {model, f.Model}, {`e.prompt_version`, f.PromptVersion}, {`e.endpoint`, f.Endpoint}} {
+		if same.value != "" {
+			c.and(same.column+` = ?`, same.value)
+		}
 	}
 	if f.Status != "" {
 		c.and(`e.status`+other+` = ?`, string(f.Status))

@@ -16,10 +16,14 @@ type fullRow struct {
 	sealed    bool
 }
 
-const fullColumns = `e.id, e.trace_id, e.created_at, tr.external_id, e.judge, e.prompt_version, e.engine, e.model, e.status,
+var fullColumns = func() string {
+	engine, model := answeredBy("e")
+	return `e.id, e.trace_id, e.created_at, tr.external_id, e.judge, e.prompt_version, ` + engine + `, ` + model + `, e.status,
     e.score, e.verdict, e.label, e.critical, e.refused_field, e.error, e.attempts, e.repairs, e.transport_retries,
     e.prompt_tokens, e.completion_tokens, e.cost_usd, e.latency_ms, tr.content_hash, tr.candidate_hash, tr.reference_hash,
-    e.started_at, e.result_verdict, e.result_label, e.result_source`
+    e.started_at, e.result_verdict, e.result_label, e.result_source,
+    e.endpoint, e.samples, e.undecided, e.uncited, e.policy_version`
+}()
 
 func scanFull(rows *sql.Rows, e *fullRow) error {
 	var r judge.Result
@@ -27,8 +31,11 @@ func scanFull(rows *sql.Rows, e *fullRow) error {
 	if err := rows.Scan(&e.sealed, &e.ID, &e.traceRow, &e.createdAt, &e.TraceID, &e.Judge, &e.PromptVersion, &e.Engine, &e.Model,
 		&e.Status, &e.Score, &e.Verdict, &e.Label, &e.Critical, &e.RefusedField, &e.Error, &e.Attempts, &e.Repairs, &e.TransportRetries,
 		&e.Tokens.Prompt, &e.Tokens.Completion, &e.CostUSD, &e.LatencyMS, (*digest)(&e.Hashes.Trace), (*digest)(&e.Hashes.Candidate), (*digest)(&e.Hashes.Reference),
-		&started, &r.Verdict, &r.Label, &r.Source); err != nil {
+		&started, &r.Verdict, &r.Label, &r.Source, &e.Endpoint, &e.Samples, &e.Undecided, &e.Uncited, &e.PolicyVersion); err != nil {
 		return err
+	}
+	if e.Samples == 1 {
+		e.Samples = 0 // asked once
 	}
 	e.createdAt, e.StartedAt = e.createdAt.UTC(), optional(started)
 	e.Reasons, e.Checks, e.Findings = []judge.Reason{}, []judge.CheckResult{}, []judge.Finding{}
@@ -121,13 +128,15 @@ func (s *Store) addDetails(ctx context.Context, byID map[string]*fullRow, ids []
 	}
 	return inBatches(ids, func(batch []string) error {
 		in := `(` + placeholders(len(batch)) + `)`
-		reasons, err := collect(ctx, s.reader, func(r *sql.Rows, v *reason) error { return r.Scan(&v.id, &v.Code, &v.Detail) },
+		reasons, err := collect(ctx, s.reader, func(r *sql.Rows, v *reason) error {
+			return r.Scan(&v.id, &v.Code, &v.Detail)
+		},
 			`SELECT evaluation_id, code, detail FROM evaluation_reasons WHERE evaluation_id IN `+in+` ORDER BY evaluation_id, position`, anys(batch)...)
 		if err != nil {
 			return err
 		}
 		for _, r := range reasons {
-			byID[r.id].Reasons = append(byID[r.id].Reasons, r.Reason)
+			byID[r.id].Reasons = append(byID[r.id].Reasons, withoutVerdict(r.Reason))
 		}
 		return nil
 	})

@@ -15,28 +15,39 @@ type EvaluationRow struct {
 	Title         string // of the trace, one line
 	Judge         string
 	PromptVersion string
-	Engine        string
+	Engine        string // those that answered
 	Model         string
-	Domain        string
-	Stakes        judge.Stakes
-	Status        judge.Status
-	Score         *float64 // in [0,1]; nil: none, or sealed
-	Verdict       judge.Verdict
-	Label         string
-	LeadReason    string // the most urgent; empty: none, or sealed
-	Result        *judge.Result
-	CreatedAt     time.Time
-	Sealed        bool // for the actor who asked
-	ReviewID      string
+	// AnsweredBy is "rules" where identical texts needed no model; else empty.
+	AnsweredBy   string
+	Endpoint     string // the configured name; empty: the default one
+	Samples      int    // calls that vote on the verdict, at least 1
+	RefusedField string // what the trace lacks; empty: it was not refused
+	Message      string // why it was refused, in plain words
+	Domain       string
+	Stakes       judge.Stakes
+	Status       judge.Status
+	Score        *float64 // in [0,1]; nil: none, or sealed
+	Verdict      judge.Verdict
+	Label        string
+	LeadReason   string // the most urgent; empty: none, or sealed
+	Result       *judge.Result
+	CreatedAt    time.Time
+	Sealed       bool // for the actor who asked
+	ReviewID     string
 }
 
-const rowColumns = `e.id, tr.external_id, tr.title, e.judge, e.prompt_version, e.engine, e.model, tr.domain, tr.stakes,
+var rowColumns = func() string {
+	engine, model := answeredBy("e")
+	return `e.id, tr.external_id, tr.title, e.judge, e.prompt_version, ` + engine + `, ` + model + `, e.answered_engine, e.endpoint, e.samples,
+    e.refused_field, CASE WHEN e.status = 'refused' THEN e.error ELSE '' END, tr.domain, tr.stakes,
     e.status, e.score, e.verdict, e.label, e.lead_reason, e.result_verdict, e.result_label, e.result_source, e.created_at,
     coalesce((SELECT r.id FROM reviews r WHERE r.evaluation_id = e.id), '')`
+}()
 
 // rowInto are the destinations of rowColumns, in their order.
 func rowInto(e *EvaluationRow, r *judge.Result) []any {
-	return []any{&e.ID, &e.TraceID, &e.Title, &e.Judge, &e.PromptVersion, &e.Engine, &e.Model, &e.Domain, &e.Stakes,
+	return []any{&e.ID, &e.TraceID, &e.Title, &e.Judge, &e.PromptVersion, &e.Engine, &e.Model, &e.AnsweredBy, &e.Endpoint, &e.Samples,
+		&e.RefusedField, &e.Message, &e.Domain, &e.Stakes,
 		&e.Status, &e.Score, &e.Verdict, &e.Label, &e.LeadReason, &r.Verdict, &r.Label, &r.Source, &e.CreatedAt, &e.ReviewID}
 }
 

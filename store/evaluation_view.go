@@ -68,6 +68,7 @@ SELECT `+auditColumns+` FROM audit_events WHERE subject IN (?, ?, ?) AND allowed
 		return v, nil
 	}
 	if v.ReviewID != "" {
+		draw.PolicyVersion = v.Evaluation.PolicyVersion
 		v.Draw = &draw
 	}
 	if v.Decisions, err = decisionsOf(ctx, s.reader, id); err != nil {

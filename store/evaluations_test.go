@@ -220,7 +220,7 @@ func TestProjects(t *testing.T) {
 		t.Errorf("by a reviewer: error %v, want ErrForbidden", err)
 	}
 	list, err := s.Projects(ctx)
-	if err != nil || len(list) != 2 || list[1].Policy != judge.DefaultPolicy() {
+	if err != nil || len(list) != 2 || !cmp.Equal(list[1].Policy, judge.DefaultPolicy()) {
 		t.Errorf("projects %+v, error %v", list, err)
 	}
 }

@@ -40,7 +40,7 @@ func (t *tx) finish(ctx context.Context, f finished, known *known, rows *finishi
 	if !ok || s.fence != f.Work.Fence {
 		return nil
 	}
-	reopen := known.route(s.subject, &f)
+	reopened := known.route(s.subject, &f)
 	stored, err := t.storeResult(ctx, s, f)
 	if err != nil || !stored {
 		return err
@@ -48,7 +48,7 @@ func (t *tx) finish(ctx context.Context, f finished, known *known, rows *finishi
 	delete(known.evaluations, s.evaluationID) // a second result for it is late
 	rows.add(f)
 	if f.Work.Planned.Engine == judge.EngineOpenAI { // no other engine is paid
-		if err := t.dropReplies(ctx, f.Key); err != nil {
+		if err := t.dropReplies(ctx, s.subject, f.Key); err != nil {
 			return err
 		}
 	}
@@ -59,8 +59,8 @@ func (t *tx) finish(ctx context.Context, f finished, known *known, rows *finishi
 	// still to answer blind.
 	t.audit(event{project: s.project, actor: worker, action: "evaluation.judged", subject: "evaluation:" + s.evaluationID,
 		data: map[string]any{"judge": s.judge, "engine": f.Evaluation.Engine, "model": f.Evaluation.Model}})
-	if reopen != nil {
-		if err := t.reopenAccepted(ctx, s.with(reopen.id), differs(f.Evaluation), *f.Draw); err != nil {
+	for _, other := range reopened {
+		if err := t.reopenAccepted(ctx, s.with(other.id), differs(f.Evaluation), *f.Draw); err != nil {
 			return err
 		}
 	}
@@ -74,6 +74,10 @@ func (t *tx) finish(ctx context.Context, f finished, known *known, rows *finishi
 // was lost. What a retry cost is added to what was spent before.
 func (t *tx) storeResult(ctx context.Context, s stored, f finished) (stored bool, err error) {
 	e := f.Evaluation
+	answered := ""
+	if e.Engine != f.Work.Planned.Engine {
+		answered = e.Engine
+	}
 	var r judge.Result
 	if e.Result != nil {
 		r = *e.Result
@@ -82,12 +86,12 @@ func (t *tx) storeResult(ctx context.Context, s stored, f finished) (stored bool
 UPDATE evaluations SET status = ?, score = ?, verdict = ?, label = ?, critical = ?, lead_reason = ?, refused_field = ?, error = ?,
     attempts = attempts + ?, repairs = repairs + ?, transport_retries = transport_retries + ?,
     prompt_tokens = prompt_tokens + ?, completion_tokens = completion_tokens + ?, cost_usd = cost_usd + ?, latency_ms = latency_ms + ?,
-    result_verdict = ?, result_label = ?, result_source = ?,
+    result_verdict = ?, result_label = ?, result_source = ?, answered_engine = ?, undecided = ?, uncited = ?, policy_version = ?,
     lease_holder = '', lease_expires_at = NULL, started_at = ?, finished_at = ?
 WHERE id = ? AND fence = ? AND status = 'judging'`,
 		string(e.Status), e.Score, string(e.Verdict), e.Label, e.Critical, leadReason(e.Reasons), e.RefusedField, e.Error,
 		e.Attempts, e.Repairs, e.TransportRetries, e.Tokens.Prompt, e.Tokens.Completion, e.CostUSD, e.LatencyMS,
-		string(r.Verdict), r.Label, r.Source, nullTime(e.StartedAt), t.now, s.evaluationID, s.fence)
+		string(r.Verdict), r.Label, r.Source, answered, e.Undecided, e.Uncited, e.PolicyVersion, nullTime(e.StartedAt), t.now, s.evaluationID, s.fence)
 	if err != nil || n == 0 {
 		return false, err
 	}

@@ -106,8 +106,8 @@ func (k *known) readVerdicts(ctx context.Context, t *tx, traces []string) error 
 	found, err := collect(ctx, t, func(r *sql.Rows, v *placed) error {
 		return r.Scan(&v.on.traceID, &v.on.judge, &v.id, &v.Model, &v.PromptVersion, &v.Verdict, &v.Status)
 	}, `
-SELECT trace_id, judge, id, model, prompt_version, verdict, status FROM evaluations
-WHERE trace_id IN (`+placeholders(len(traces))+`) AND engine <> 'recorded' AND verdict <> '' ORDER BY id DESC`, anys(traces)...)
+SELECT e.trace_id, e.judge, e.id, `+raterOf("e")+`, e.prompt_version, e.verdict, e.status FROM evaluations e
+WHERE e.trace_id IN (`+placeholders(len(traces))+`) AND e.engine <> 'recorded' AND e.verdict <> '' ORDER BY e.id DESC`, anys(traces)...)
 	for i := range found {
 		k.verdicts[found[i].on] = append(k.verdicts[found[i].on], &found[i].verdictOf)
 	}
@@ -116,9 +116,9 @@ WHERE trace_id IN (`+placeholders(len(traces))+`) AND engine <> 'recorded' AND v
 
 // route settles status and result: an adjudicated label that came with the
 // trace decides; a verdict that differs from another model's or version's
-// waits for a person, and the other one too, which is then returned; else it
-// stays as the harness routed it.
-func (k *known) route(s subject, f *finished) (reopen *verdictOf) {
+// waits for a person, and so do the other ones that were accepted, which are then
+// returned; else it stays as the harness routed it.
+func (k *known) route(s subject, f *finished) (reopened []*verdictOf) {
 	e := &f.Evaluation
 	e.Result = nil
 	if e.Status == judge.Refused {
@@ -128,7 +128,7 @@ func (k *known) route(s subject, f *finished) (reopen *verdictOf) {
 	if result, settled := k.adjudicated[on]; settled {
 		e.Status, e.Result = judge.Final, &result
 	} else {
-		reopen = k.disagreement(s, f)
+		reopened = k.disagreement(s, f)
 	}
 	switch e.Status {
 	case judge.Accepted:
@@ -141,5 +141,5 @@ func (k *known) route(s subject, f *finished) (reopen *verdictOf) {
 	if e.Engine != judge.EngineRecorded && e.Verdict != "" {
 		k.verdicts[on] = append(k.verdicts[on], &verdictOf{id: s.evaluationID, Evaluation: *e})
 	}
-	return reopen
+	return reopened
 }

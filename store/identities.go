@@ -58,6 +58,9 @@ func (s *Store) readied(ctx context.Context) error {
 	if err := s.fillIdentities(ctx); err != nil {
 		return fmt.Errorf("compute the identities of evaluations: %w", err)
 	}
+	if err := s.fillPolicies(ctx); err != nil {
+		return fmt.Errorf("list the policies of projects: %w", err)
+	}
 	// Both forms of ids sort by time, but a UUID before every ULID.
 	if err := s.reader.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM evaluations WHERE id < '01A')`).Scan(&s.oldIDs); err != nil {
 		return fmt.Errorf("look for ids of an older program: %w", err)

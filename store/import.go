@@ -45,7 +45,7 @@ func (s *Store) ImportTraces(ctx context.Context, a Actor, project string, items
 	if err != nil {
 		return nil, err
 	}
-	prepared, err := prepareImport(items, used)
+	prepared, err := prepareImport(items, used, p.Policy)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func newImporter(t *tx, a Actor, p Project) *importer {
 			"reference_hash", "domain", "stakes", "title", "cluster", "body_hash", "created_at"),
 		members: newBulk("run_traces", " ON CONFLICT (run_id, trace_id) DO NOTHING", "run_id", "trace_id"),
 		evaluations: newBulk("evaluations", "", "id", "project_id", "trace_id", "judge", "prompt_version", "engine", "model", "identity",
-			"judgment_body", "status", "refused_field", "error", "created_at"),
+			"judgment_body", "status", "refused_field", "error", "created_at", "endpoint", "samples"),
 		labels: newBulk("labels", "", "id", "project_id", "trace_id", "judge", "source", "content_hash", "reviewer", "prompt_version",
 			"first_verdict", "first_label", "verdict", "label", "abstained", "findings", "comment", "adjudicated", "verdict_visible",
 			"stratum", "inclusion_probability", "cluster", "labelled_at"),
@@ -277,7 +277,7 @@ func (m *importer) plan(traceID string, p incomingPlan) (id string) {
 	}
 	m.texts.addText(p.judgment)
 	m.evaluations.add(id, m.project.ID, traceID, p.Judge, p.PromptVersion, p.Engine, p.Model, p.identity, digest(p.judgment.hash),
-		string(status), p.RefusedField, p.Message, m.t.now)
+		string(status), p.RefusedField, p.Message, m.t.now, p.Endpoint, samples(p.Planned))
 	m.t.tally(m.project.ID, tallyStatus, string(status), 1)
 	m.t.recountNew(m.project.ID, traceID, id, p.Judge, status)
 	return id

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
+	"strconv"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -55,10 +56,10 @@ type incomingLabel struct {
 
 // prepareImport checks and hashes on every processor. Of several bad items the
 // first is reported. What is known already needs no more than that.
-func prepareImport(items []ImportItem, used map[string]inUse) ([]incoming, error) {
+func prepareImport(items []ImportItem, used map[string]inUse, policy judge.Policy) ([]incoming, error) {
 	prepared := make([]incoming, len(items))
 	return prepared, onEvery(items, func(i int) (err error) {
-		prepared[i], err = prepareItem(items[i], used)
+		prepared[i], err = prepareItem(items[i], used, policy)
 		return err
 	})
 }
@@ -107,10 +108,10 @@ func onEvery(items []ImportItem, do func(i int) error) error {
 	return nil
 }
 
-func prepareItem(item ImportItem, used map[string]inUse) (in incoming, err error) {
+func prepareItem(item ImportItem, used map[string]inUse, policy judge.Policy) (in incoming, err error) {
 	in.trace = item.Trace
 	if in.trace.Stakes == "" {
-		in.trace.Stakes = judge.DefaultStakes(in.trace.Domain)
+		in.trace.Stakes = policy.StakesOf(in.trace.Domain)
 	}
 	switch {
 	case in.trace.ID == "":
@@ -158,11 +159,18 @@ func preparePlan(item ImportItem) ([]incomingPlan, error) {
 // SHA-256 of what Planned says and which recorded report it is.
 func identity(p judge.Planned, judgmentHash string) int64 {
 	h := sha256.New()
-	for _, part := range []string{p.Judge, p.PromptVersion, p.Engine, p.Model, judgmentHash} {
+	parts := []string{p.Judge, p.PromptVersion, p.Engine, p.Model, judgmentHash}
+	if p.Endpoint != "" || p.Samples > 1 { // else as it was before these were there
+		parts = append(parts, p.Endpoint, strconv.Itoa(samples(p)))
+	}
+	for _, part := range parts {
 		fmt.Fprintf(h, "%d:%s", len(part), part)
 	}
 	return int64(binary.BigEndian.Uint64(h.Sum(nil)))
 }
+
+// samples is how many calls vote on the verdict, at least 1.
+func samples(p judge.Planned) int { return max(1, p.Samples) }
 
 func prepareLabel(l judge.HumanLabel, u inUse) (ready incomingLabel, err error) {
 	findings, err := json.Marshal(list(l.Findings))

@@ -128,7 +128,7 @@ func (o *office) blindly() {
 		return
 	}
 	p.Policy.Blind = pick(o.r, "always", "always", "never")
-	if _, err := o.SetPolicy(o.ctx, store.Operator("test"), "default", p.Policy); err != nil && !errors.Is(err, store.ErrConflict) {
+	if _, err := o.SetPolicy(o.ctx, store.Operator("test"), "default", p.Policy, ""); err != nil && !errors.Is(err, store.ErrConflict) {
 		o.t.Error(err)
 	}
 }

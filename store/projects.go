@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/countersign/countersign/judge"
@@ -98,20 +99,24 @@ INSERT INTO projects (id, name, policy, created_at) VALUES (?, ?, ?, ?) ON CONFL
 			return err
 		}
 		t.audit(event{project: name, actor: a, action: "project.created", subject: "project:" + p.ID, data: p.Policy})
-		return nil
+		return t.keepPolicy(ctx, a, p, "")
 	})
 	return p, err
 }
 
 // SetPolicy replaces the policy of a project. The version counts up by itself;
 // p.Version must be the version that was changed, so that two leads don't
-// overwrite each other (ErrConflict). Roles: lead, admin.
-func (s *Store) SetPolicy(ctx context.Context, a Actor, project string, p judge.Policy) (changed Project, err error) {
+// overwrite each other (ErrConflict). The comment, at most 4,000 characters or
+// empty, says why and is kept with the policy. Roles: lead, admin.
+func (s *Store) SetPolicy(ctx context.Context, a Actor, project string, p judge.Policy, comment string) (changed Project, err error) {
 	defer wrap(&err, "set the policy of project %q", project)
 	if err := s.authorise(ctx, a, leads, "policy.changed", "project:"+project); err != nil {
 		return Project{}, err
 	}
 	if err := checkPolicy(p); err != nil {
+		return Project{}, err
+	}
+	if err := checkComment("comment", comment, false); err != nil {
 		return Project{}, err
 	}
 	err = s.write(ctx, func(t *tx) error {
@@ -130,16 +135,9 @@ func (s *Store) SetPolicy(ctx context.Context, a Actor, project string, p judge.
 		before := changed.Policy
 		p.Version++
 		changed.Policy = p
-		policy, err := json.Marshal(p)
-		if err != nil {
-			return err
-		}
-		if _, err := t.exec(ctx, `UPDATE projects SET policy = ? WHERE id = ?`, string(policy), changed.ID); err != nil {
-			return err
-		}
 		t.audit(event{project: project, actor: a, action: "policy.changed", subject: "project:" + changed.ID,
-			data: map[string]any{"before": before, "after": p}})
-		return nil
+			data: map[string]any{"before": before, "after": p, "comment": strings.TrimSpace(comment)}})
+		return t.keepPolicy(ctx, a, changed, comment)
 	})
 	return changed, err
 }
@@ -151,7 +149,7 @@ func checkPolicy(p judge.Policy) error {
 		return invalid("random_audit", "is %v: a share lies between 0 and 1", p.RandomAudit)
 	case !share(p.BoundaryAudit):
 		return invalid("boundary_audit", "is %v: a share lies between 0 and 1", p.BoundaryAudit)
-	case p.Blind != blindNever && p.Blind != blindAlways && p.Blind != blindShare:
+	case p.Blind != judge.BlindNever && p.Blind != judge.BlindAlways && p.Blind != judge.BlindByLot:
 		return invalid("blind", "is %q: it is one of never, always, share", p.Blind)
 	case !share(p.BlindShare):
 		return invalid("blind_share", "is %v: a share lies between 0 and 1", p.BlindShare)
@@ -164,13 +162,6 @@ func checkPolicy(p judge.Policy) error {
 	}
 	return nil
 }
-
-// Values of Policy.Blind.
-const (
-	blindNever  = "never"
-	blindAlways = "always"
-	blindShare  = "share"
-)
 
 // Setting reads a small fact of the installation, such as a key, or makes it
 // once and keeps it. The value that was stored first wins.

@@ -221,7 +221,7 @@ WHERE evaluation_id IN (`+placeholders(len(ids))+`) ORDER BY evaluation_id, posi
 	}
 	for _, r := range reasons {
 		item := at[r.evaluation]
-		item.Reasons = append(item.Reasons, r.Reason)
+		item.Reasons = append(item.Reasons, withoutVerdict(r.Reason))
 	}
 	for i := range items {
 		if items[i].Sealed {

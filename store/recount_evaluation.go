@@ -57,7 +57,7 @@ func (t *tx) readCounted(ctx context.Context, traces []string) ([]*countedEvalua
 		return nil, nil
 	}
 	evaluations, err := collect(ctx, t, scanCounted, `
-SELECT e.id, e.trace_id, e.project_id, e.judge, e.model, e.prompt_version, e.label, e.verdict, e.status, e.lead_reason,
+SELECT e.id, e.trace_id, e.project_id, e.judge, `+raterOf("e")+`, e.prompt_version, e.label, e.verdict, e.status, e.lead_reason,
     e.result_verdict, e.result_source, e.standing, e.sealed, e.cell, e.cluster_key, e.labelled_us
 FROM evaluations e WHERE e.trace_id IN (`+placeholders(len(traces))+`)`, anys(traces)...)
 	if err != nil {

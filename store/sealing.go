@@ -62,7 +62,7 @@ func traceSealedFor(a Actor, traceID string) sealing {
 func sealEvaluation(e judge.Evaluation) judge.Evaluation {
 	return judge.Evaluation{
 		ID: e.ID, TraceID: e.TraceID, Run: e.Run, Judge: e.Judge, PromptVersion: e.PromptVersion,
-		Engine: e.Engine, Model: e.Model, Status: e.Status, Hashes: e.Hashes, StartedAt: e.StartedAt,
+		Engine: e.Engine, Model: e.Model, Endpoint: e.Endpoint, Samples: e.Samples, PolicyVersion: e.PolicyVersion, Status: e.Status, Hashes: e.Hashes, StartedAt: e.StartedAt,
 		Reasons: sealReasons(e.Reasons), Checks: []judge.CheckResult{}, Findings: []judge.Finding{},
 	}
 }

@@ -210,7 +210,7 @@ func TestVisibleByPolicy(t *testing.T) {
 		min, max int // of 40 sealed
 	}{{"never", 1, 0, 0}, {"share", 0.5, 8, 32}, {"share", 0, 0, 0}, {"always", 0, 40, 40}} {
 		p.Policy.Blind, p.Policy.BlindShare = test.blind, test.share
-		if p, err = s.SetPolicy(ctx, storetest.Operator, "default", p.Policy); err != nil {
+		if p, err = s.SetPolicy(ctx, storetest.Operator, "default", p.Policy, ""); err != nil {
 			t.Fatal(err)
 		}
 		storetest.Import(t, s, storetest.Items(100*i, 40))
@@ -244,7 +244,7 @@ func TestPolicy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.SetPolicy(ctx, storetest.User(t, s, "Ana", store.Reviewer), "default", p.Policy); !errors.Is(err, store.ErrForbidden) {
+	if _, err := s.SetPolicy(ctx, storetest.User(t, s, "Ana", store.Reviewer), "default", p.Policy, ""); !errors.Is(err, store.ErrForbidden) {
 		t.Errorf("by a reviewer: error %v, want ErrForbidden", err)
 	}
 	for field, bad := range map[string]func(*judge.Policy){
@@ -258,16 +258,16 @@ func TestPolicy(t *testing.T) {
 	} {
 		policy := p.Policy
 		bad(&policy)
-		_, err := s.SetPolicy(ctx, storetest.Operator, "default", policy)
+		_, err := s.SetPolicy(ctx, storetest.Operator, "default", policy, "")
 		var fault *store.FieldError
 		if !errors.As(err, &fault) || fault.Field != field {
 			t.Errorf("%s: error %v", field, err)
 		}
 	}
-	if _, err := s.SetPolicy(ctx, storetest.Operator, "default", p.Policy); err != nil {
+	if _, err := s.SetPolicy(ctx, storetest.Operator, "default", p.Policy, ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.SetPolicy(ctx, storetest.Operator, "default", p.Policy); !errors.Is(err, store.ErrConflict) {
+	if _, err := s.SetPolicy(ctx, storetest.Operator, "default", p.Policy, ""); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("a second change to the same version: error %v, want ErrConflict", err)
 	}
 }

@@ -39,7 +39,8 @@ SELECT EXISTS (SELECT 1 FROM evaluations e WHERE e.status IN ('queued', 'judging
 	err = s.write(ctx, func(t *tx) error {
 		taken = nil
 		found, err := collect(ctx, t, scanWorkRow, `
-SELECT e.id, e.fence, e.status, e.project_id, p.name, e.judge, e.prompt_version, e.engine, e.model, e.judgment_body, tr.body_hash
+SELECT e.id, e.fence, e.status, e.project_id, p.name, p.policy, e.judge, e.prompt_version, e.engine, e.model, e.endpoint, e.samples, e.judgment_body, tr.body_hash,
+    `+siblings("e")+`
 FROM evaluations e JOIN projects p ON p.id = e.project_id JOIN traces tr ON tr.id = e.trace_id
 WHERE e.status IN ('queued', 'judging') AND `+workable+`
 ORDER BY e.id LIMIT ?`+t.engine.forUpdateFree("e"), t.now, t.now.Add(lease+time.Minute), n)
@@ -69,24 +70,47 @@ WHERE id = ? AND fence = ?`, worker, t.now.Add(lease), w.ID, w.Fence)
 	return s.loadWork(ctx, taken)
 }
 
+// siblings counts the recorded reports of the same judge, version and model on
+// the same trace that came before this one. It is the report's place among
+// them, and so tells their draws apart.
+func siblings(e string) string {
+	return `CASE WHEN ` + e + `.engine = 'recorded' THEN (SELECT count(*) FROM evaluations sib WHERE sib.trace_id = ` + e + `.trace_id AND sib.judge = ` + e + `.judge
+        AND sib.prompt_version = ` + e + `.prompt_version AND sib.model = ` + e + `.model AND sib.engine = 'recorded' AND sib.id < ` + e + `.id) ELSE 0 END`
+}
+
+// policies are those of projects, each decoded once.
+type policies map[string]*judge.Policy
+
+func (p policies) of(project, stored string) (*judge.Policy, error) {
+	if known := p[stored]; known != nil {
+		return known, nil
+	}
+	policy, err := readPolicy(project, stored)
+	p[stored] = &policy
+	return &policy, err
+}
+
 // workRow is a claimed evaluation before its texts are read.
 type workRow struct {
 	ID                string
 	Fence             int64
 	status            string
 	projectID         string
-	project           string
+	project, policy   string
 	planned           judge.Planned
 	body, judgmentRef string
+	siblings          int // recorded reports of the same judge, version and model before this one
 }
 
 func scanWorkRow(r *sql.Rows, w *workRow) error {
-	return r.Scan(&w.ID, &w.Fence, &w.status, &w.projectID, &w.project, &w.planned.Judge, &w.planned.PromptVersion,
-		&w.planned.Engine, &w.planned.Model, (*digest)(&w.judgmentRef), (*digest)(&w.body))
+	return r.Scan(&w.ID, &w.Fence, &w.status, &w.projectID, &w.project, &w.policy, &w.planned.Judge, &w.planned.PromptVersion,
+		&w.planned.Engine, &w.planned.Model, &w.planned.Endpoint, &w.planned.Samples, (*digest)(&w.judgmentRef), (*digest)(&w.body), &w.siblings)
 }
 
 // loadWork reads the traces of claimed work, outside the write lock. A trace
-// carries the one recorded report that is to be judged and no labels.
+// carries the one recorded report that is to be judged and no labels. Where the
+// same judge gave several, it stands at its place among them and those before it
+// are empty: they are work of their own.
 func (s *Store) loadWork(ctx context.Context, rows []workRow) ([]judge.Work, error) {
 	var traces, judgments []string
 	for _, r := range rows {
@@ -101,15 +125,22 @@ func (s *Store) loadWork(ctx context.Context, rows []workRow) ([]judge.Work, err
 	if err != nil {
 		return nil, err
 	}
-	work := make([]judge.Work, len(rows))
+	work, known := make([]judge.Work, len(rows)), policies{}
 	for i, r := range rows {
-		w := judge.Work{EvaluationID: r.ID, Fence: r.Fence, Project: r.project, Planned: r.planned}
+		policy, err := known.of(r.project, r.policy)
+		if err != nil {
+			return nil, err
+		}
+		w := judge.Work{EvaluationID: r.ID, Fence: r.Fence, Project: r.project, Planned: r.planned, Policy: policy}
+		if w.Planned.Samples == 1 {
+			w.Planned.Samples = 0 // as it was planned
+		}
 		w.Planned.Judgment = judge.NoJudgment
 		w.Trace = bodies[r.body].Trace
 		if r.judgmentRef != "" {
-			w.Planned.Judgment = 0
-			w.Trace.Judgments = make([]judge.Judgment, 1)
-			if err := json.Unmarshal([]byte(recorded[r.judgmentRef]), &w.Trace.Judgments[0]); err != nil {
+			w.Planned.Judgment = r.siblings
+			w.Trace.Judgments = make([]judge.Judgment, r.siblings+1)
+			if err := json.Unmarshal([]byte(recorded[r.judgmentRef]), &w.Trace.Judgments[r.siblings]); err != nil {
 				return nil, fmt.Errorf("read the recorded report of evaluation %s: %w", r.ID, err)
 			}
 		}

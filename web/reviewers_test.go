@@ -355,7 +355,7 @@ func newCrowd(t *testing.T, address string, people, items int) (*crowd, []*membe
 	at := c.servers[0]
 	policy := judge.DefaultPolicy()
 	policy.Blind, policy.BlindShare, policy.LeaseMinutes = "share", 0.5, 1
-	if _, err := at.store.SetPolicy(t.Context(), storetest.Operator, "default", policy); err != nil {
+	if _, err := at.store.SetPolicy(t.Context(), storetest.Operator, "default", policy, ""); err != nil {
 		t.Fatal(err)
 	}
 	var members []*member

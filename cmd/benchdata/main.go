@@ -95,7 +95,7 @@ func (b *build) all(ctx context.Context) error {
 		return err
 	}
 	if project.Policy.RandomAudit != policy.RandomAudit { // the first time
-		if project, err = b.db.SetPolicy(ctx, operator, store.DefaultProject, policy); err != nil {
+		if project, err = b.db.SetPolicy(ctx, operator, store.DefaultProject, policy, ""); err != nil {
 			return err
 		}
 	}

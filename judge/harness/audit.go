@@ -10,17 +10,16 @@ import (
 	"github.com/countersign/countersign/judge"
 )
 
-// boundaryWidth is how near to an end of the band a score is near a boundary.
-const boundaryWidth = 0.05
-
-// nearBoundary says whether a result belongs to the boundary stratum.
-func nearBoundary(j *judge.Judge, r judge.Reading) bool {
-	if j.NearBoundary != nil {
+// nearBoundary says whether a result belongs to the boundary stratum: the judge's
+// own, where no rule of the policy draws another, else what lies within the
+// policy's width of an end of the band.
+func nearBoundary(j *judge.Judge, r judge.Reading, under judge.Effective) bool {
+	if j.NearBoundary != nil && !under.BoundarySet {
 		return j.NearBoundary(r)
 	}
 	const epsilon = 1e-9
-	return math.Abs(r.Score-j.Band.Low) <= boundaryWidth+epsilon ||
-		math.Abs(r.Score-j.Band.Pass) <= boundaryWidth+epsilon
+	band, width := under.BandOf(j), under.BoundaryWidth+epsilon
+	return math.Abs(r.Score-band.Low) <= width || math.Abs(r.Score-band.Pass) <= width
 }
 
 // audit draws an accepted evaluation for audit: every one with the random share
@@ -30,22 +29,26 @@ func nearBoundary(j *judge.Judge, r judge.Reading) bool {
 // and the inclusion probability is that of either draw, 1-(1-random)(1-boundary)
 // near a boundary. So a weight of one over it is right for every drawn item
 // (Horvitz & Thompson 1952).
-func audit(policy judge.Policy, key []byte, evaluationID string, near bool) (*judge.Draw, []judge.Reason) {
-	var reasons []judge.Reason
-	draw := &judge.Draw{Stratum: judge.StratumRandomAudit, InclusionProbability: policy.RandomAudit}
+//
+// A draw depends on the key, the policy's seed and the evaluation only. The shares
+// and the seed are those of a version of the policy, which the draw keeps: with it
+// and the key anybody can repeat the draw.
+func audit(under judge.Effective, key []byte, evaluationID string, near bool) (*judge.Draw, []judge.Reason) {
+	var drawn []judge.Reason
+	draw := &judge.Draw{Stratum: judge.StratumRandomAudit, InclusionProbability: under.RandomAudit, PolicyVersion: under.Version}
 	if near {
 		draw.Stratum = judge.StratumBoundaryAudit
-		draw.InclusionProbability = 1 - (1-policy.RandomAudit)*(1-policy.BoundaryAudit)
-		if chance(key, policy.Seed, "boundary", evaluationID) < policy.BoundaryAudit {
-			reasons = append(reasons, judge.Reason{Code: judge.ReasonBoundaryAudit,
-				Detail: fmt.Sprintf("drawn with probability %.3g near a decision boundary", policy.BoundaryAudit)})
+		draw.InclusionProbability = 1 - (1-under.RandomAudit)*(1-under.BoundaryAudit)
+		if chance(key, under.Seed, "boundary", evaluationID) < under.BoundaryAudit {
+			drawn = append(drawn, judge.Reason{Code: judge.ReasonBoundaryAudit,
+				Detail: fmt.Sprintf("drawn with probability %.3g near a decision boundary", under.BoundaryAudit)})
 		}
 	}
-	if chance(key, policy.Seed, "random", evaluationID) < policy.RandomAudit {
-		reasons = append(reasons, judge.Reason{Code: judge.ReasonRandomAudit,
-			Detail: fmt.Sprintf("drawn with probability %.3g from the accepted", policy.RandomAudit)})
+	if chance(key, under.Seed, "random", evaluationID) < under.RandomAudit {
+		drawn = append(drawn, judge.Reason{Code: judge.ReasonRandomAudit,
+			Detail: fmt.Sprintf("drawn with probability %.3g from the accepted", under.RandomAudit)})
 	}
-	return draw, reasons
+	return draw, drawn
 }
 
 // chance is a number in [0,1) that depends only on the installation's key, the

@@ -18,14 +18,21 @@ type Config struct {
 	// replace the trace's own list, and other recorded reports are left alone.
 	Only []string
 
-	Engines map[string]judge.Engine // by engine name
+	Engines map[string]judge.Engine // by Planned.EngineKey
 	Engine  string                  // the engine that is planned
 	Model   string                  // the model that is planned
+	// Targets are planned, each for every judge; nil: Engine with Model alone.
+	Targets []judge.Target
 	// EngineByName: the engine was asked for by name, so it also judges traces
-	// that bring a report for the judge.
-	EngineByName bool
+	// that bring a report for the judge. ModelsByName: so were the models, which
+	// the policy's do not replace then.
+	EngineByName, ModelsByName bool
 
-	Policy judge.Policy // DefaultPolicy when its Version is 0
+	Policy judge.Policy // DefaultPolicy when it is zero
+	// Trusted says whether the version of the judge, by the model that made an
+	// evaluation, has passed its calibration gate, and if not, why. It is asked
+	// where the policy wants untrusted_judge; nil: no version is known to have.
+	Trusted func(ctx context.Context, e *judge.Evaluation) (ok bool, detail string)
 	// Key is the installation's key, from which fences get their nonce. An
 	// empty key still gives fences, but ones that a trace's author can compute.
 	Key []byte
@@ -66,8 +73,12 @@ func New(c Config) (*Harness, error) {
 	if c.Engine != "" && c.Engine != judge.EngineRecorded && c.Engines[c.Engine] == nil {
 		return nil, fmt.Errorf("harness: engine %q is not configured", c.Engine)
 	}
-	if c.Policy.Version == 0 {
+	if c.Policy.IsZero() {
 		c.Policy = judge.DefaultPolicy()
+		c.Policy.Version = 0 // of no project
+	}
+	if c.Targets == nil && c.Engine != "" {
+		c.Targets = []judge.Target{{Engine: c.Engine, Model: c.Model}}
 	}
 	if c.Now == nil {
 		c.Now = time.Now
@@ -94,20 +105,6 @@ func (h *Harness) Judge(name string) (*judge.Judge, bool) {
 	return nil, false
 }
 
-// Plan says which evaluations a trace gets (see judge.Plan for the rules and
-// the error).
-func (h *Harness) Plan(t *judge.Trace) ([]judge.Planned, error) {
-	c := &h.config
-	if len(c.Only) == 0 {
-		return judge.Plan(t, c.Judges, c.Default, c.Engine, c.Model, c.EngineByName)
-	}
-	asked := *t
-	asked.Judges = c.Only
-	planned, err := judge.Plan(&asked, c.Judges, c.Default, c.Engine, c.Model, c.EngineByName)
-	planned = slices.DeleteFunc(planned, func(p judge.Planned) bool { return !slices.Contains(c.Only, p.Judge) })
-	return planned, err
-}
-
 // Evaluate makes one planned evaluation. It always comes back whole: what the
 // engine cannot do, or does badly, is an evaluation in review with its reason.
 // The draw says how it came to be reviewed, nil when it is not.
@@ -120,12 +117,35 @@ func (h *Harness) Evaluate(ctx context.Context, t *judge.Trace, p judge.Planned)
 		e, draw := h.abandoned(t, p, fmt.Sprintf("judge %q is not known here; add its definition and retry", p.Judge))
 		return e, draw, nil
 	}
-	return h.EvaluateWith(ctx, j, t, p)
+	return h.EvaluateUnder(ctx, j, t, p, nil)
+}
+
+// evaluateWork evaluates claimed work with the judge and under the policy that it
+// brings, else with the harness's own.
+func (h *Harness) evaluateWork(ctx context.Context, w *judge.Work) (judge.Evaluation, *judge.Draw, error) {
+	j := w.Judge
+	if j == nil {
+		known, ok := h.Judge(w.Planned.Judge)
+		if !ok {
+			return h.Evaluate(ctx, &w.Trace, w.Planned)
+		}
+		j = known
+	}
+	return h.EvaluateUnder(ctx, j, &w.Trace, w.Planned, w.Policy)
 }
 
 // EvaluateWith is Evaluate with a definition that the harness need not know.
 func (h *Harness) EvaluateWith(ctx context.Context, j *judge.Judge, t *judge.Trace, p judge.Planned) (judge.Evaluation, *judge.Draw, error) {
+	return h.EvaluateUnder(ctx, j, t, p, nil)
+}
+
+// EvaluateUnder is EvaluateWith under a policy; nil: the harness's own.
+func (h *Harness) EvaluateUnder(ctx context.Context, j *judge.Judge, t *judge.Trace, p judge.Planned, policy *judge.Policy) (judge.Evaluation, *judge.Draw, error) {
+	if policy == nil {
+		policy = &h.config.Policy
+	}
 	e := h.begin(t, p)
+	e.PolicyVersion = policy.Version
 	if p.PromptVersion == "" {
 		e.PromptVersion = j.PromptVersion
 	}
@@ -145,8 +165,9 @@ func (h *Harness) EvaluateWith(ctx context.Context, j *judge.Judge, t *judge.Tra
 	if ctx.Err() != nil && got.failure != "" {
 		return judge.Evaluation{}, nil, context.Cause(ctx)
 	}
-	h.conclude(&e, j, t, got)
-	return e, h.route(j, &e, t, got.reading, got.explanation), nil
+	under := policy.For(j.Name, t.Domain, policy.StakesOfTrace(t))
+	h.conclude(&e, j, got, under)
+	return e, h.route(ctx, j, &e, got.reading, under), nil
 }
 
 // ask gets the report from the planned engine. A panic in a check or an engine
@@ -183,5 +204,5 @@ func (h *Harness) callsModel(engine string) bool {
 func (h *Harness) abandoned(t *judge.Trace, p judge.Planned, detail string) (judge.Evaluation, *judge.Draw) {
 	e := h.begin(t, p)
 	h.fail(&e, judge.ReasonJudgeFailed, detail)
-	return e, h.route(nil, &e, t, nil, "")
+	return e, h.route(context.Background(), nil, &e, nil, judge.Effective{})
 }

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ func (h *Harness) begin(t *judge.Trace, p judge.Planned) judge.Evaluation {
 	return judge.Evaluation{
 		ID:      judge.EvaluationID(t, hashes, p),
 		TraceID: t.ID, Run: t.Run, Judge: p.Judge, PromptVersion: p.PromptVersion,
-		Engine: p.Engine, Model: p.Model, Status: judge.Judging,
+		Engine: p.Engine, Model: p.Model, Endpoint: p.Endpoint, Samples: p.Samples, Status: judge.Judging,
 		Reasons: []judge.Reason{}, Checks: []judge.CheckResult{}, Findings: []judge.Finding{},
 		Hashes: hashes, StartedAt: &started,
 	}
@@ -30,10 +31,11 @@ func (h *Harness) fail(e *judge.Evaluation, code, detail string) {
 }
 
 // conclude turns an outcome into score, verdict, label and findings.
-func (h *Harness) conclude(e *judge.Evaluation, j *judge.Judge, t *judge.Trace, got outcome) {
+func (h *Harness) conclude(e *judge.Evaluation, j *judge.Judge, got outcome, under judge.Effective) {
 	if got.checks != nil {
 		e.Checks = got.checks
 	}
+	e.Undecided, e.Explanation = got.undecided, got.explanation
 	switch {
 	case got.failure != "":
 		h.fail(e, got.failure, got.detail)
@@ -50,92 +52,124 @@ func (h *Harness) conclude(e *judge.Evaluation, j *judge.Judge, t *judge.Trace, 
 	e.Report = got.report
 	score := min(1, max(0, r.Score))
 	e.Score = &score
-	e.Label, e.Critical = r.Label, r.Critical
+	e.Label, e.Critical, e.PartLabels = r.Label, r.Critical, r.PartLabels
 	if r.Findings != nil {
 		e.Findings = r.Findings
 	}
-	e.Verdict = j.Band.Verdict(score, r.Critical, got.undecided)
-	if r.Verdict != "" && !r.Critical && !got.undecided {
-		e.Verdict = r.Verdict
+	if r.UncitedSteps != nil {
+		n := len(r.UncitedSteps)
+		e.Uncited = &n
 	}
+	e.Verdict = verdict(j, r, got.undecided, under)
 	if l, ok := j.LabelNamed(e.Label); got.undecided && (!ok || l.Verdict != e.Verdict) {
 		e.Label = "" // the class of a score that was not decided says what nobody found
 	}
 }
 
+// verdict of a reading: from the label where the judge's labels fix it, else from
+// the score by the band. Critical fails, and what was not decided is borderline.
+func verdict(j *judge.Judge, r *judge.Reading, undecided bool, under judge.Effective) judge.Verdict {
+	if r.Verdict != "" && !r.Critical && !undecided {
+		return r.Verdict
+	}
+	return under.BandOf(j).Verdict(min(1, max(0, r.Score)), r.Critical, undecided)
+}
+
 // route gives the evaluation its reasons (judges.md, Routing), its status and,
 // when a person will look, the draw that says how it came to that. j and r are
 // nil when there is no judge or no valid report.
-func (h *Harness) route(j *judge.Judge, e *judge.Evaluation, t *judge.Trace, r *judge.Reading, explanation string) *judge.Draw {
-	e.Reasons = append(e.Reasons, h.reasons(j, e, t, r, explanation)...)
+func (h *Harness) route(ctx context.Context, j *judge.Judge, e *judge.Evaluation, r *judge.Reading, under judge.Effective) *judge.Draw {
+	e.Reasons = append(e.Reasons, reasons(j, e, r, under)...)
+	if r != nil && under.On(j, judge.ReasonUntrustedJudge) {
+		e.Reasons = append(e.Reasons, h.untrusted(ctx, e)...)
+	}
 	slices.SortStableFunc(e.Reasons, func(a, b judge.Reason) int {
 		return cmp.Compare(judge.ReasonRank(a.Code), judge.ReasonRank(b.Code))
 	})
 	if len(e.Reasons) > 0 {
 		e.Status = judge.InReview
-		return &judge.Draw{Stratum: judge.StratumFlagged, InclusionProbability: 1}
+		return &judge.Draw{Stratum: judge.StratumFlagged, InclusionProbability: 1, PolicyVersion: under.Version}
 	}
 	e.Status = judge.Accepted
 	e.Result = &judge.Result{Verdict: e.Verdict, Label: e.Label, Source: judge.ByJudge}
 	if !h.config.Audit || r == nil {
 		return nil
 	}
-	draw, reasons := audit(h.config.Policy, h.config.Key, e.ID, nearBoundary(j, *r))
-	if len(reasons) == 0 {
+	draw, drawn := audit(under, h.config.Key, e.ID, nearBoundary(j, *r, under))
+	if len(drawn) == 0 {
 		return nil
 	}
-	e.Reasons, e.Status, e.Result = reasons, judge.InReview, nil
+	e.Reasons, e.Status, e.Result = drawn, judge.InReview, nil
 	return draw
 }
 
-// reasons are those that one evaluation by itself gives.
-func (h *Harness) reasons(j *judge.Judge, e *judge.Evaluation, t *judge.Trace, r *judge.Reading, explanation string) []judge.Reason {
+// untrusted asks whether the judge's version may be accepted without a person.
+func (h *Harness) untrusted(ctx context.Context, e *judge.Evaluation) []judge.Reason {
+	detail := "no calibration of this judge is known here, and the policy accepts only judges that passed theirs"
+	if h.config.Trusted != nil {
+		ok, why := h.config.Trusted(ctx, e)
+		if ok {
+			return nil
+		}
+		if why != "" {
+			detail = why
+		}
+	}
+	return []judge.Reason{{Code: judge.ReasonUntrustedJudge, Detail: detail}}
+}
+
+// reasons are those that one evaluation by itself gives, from what its report
+// says and what the policy makes of it.
+func reasons(j *judge.Judge, e *judge.Evaluation, r *judge.Reading, under judge.Effective) []judge.Reason {
 	var list []judge.Reason
 	add := func(code, detail string) { list = append(list, judge.Reason{Code: code, Detail: detail}) }
-	if e.Verdict == judge.Borderline {
-		add(judge.ReasonAmbiguousScore, ambiguous(j, e, r, explanation))
+	// What nobody decided cannot be accepted, whatever the policy says of scores.
+	if e.Verdict == judge.Borderline && (e.Undecided || under.On(j, judge.ReasonAmbiguousScore)) {
+		add(judge.ReasonAmbiguousScore, ambiguous(j, e, r, under))
 	}
 	if r == nil {
 		return list
 	}
-	stakes := stakesOf(t)
-	if r.Critical {
+	if r.Critical && under.On(j, judge.ReasonCriticalError) {
 		add(judge.ReasonCriticalError, criticalDetail(r))
 	}
-	list = append(list, r.Reasons...)
-	var soft []string
-	for _, c := range e.Checks {
-		if c.Kind == judge.Soft && !c.OK {
-			soft = append(soft, c.Name+": "+c.Detail)
+	if m := r.Misattribution; m != nil && grave(m.Severity, under.LeastSeverity()) {
+		add(judge.ReasonMisattribution, m.Detail)
+	}
+	if r.SubstantiveDifference != "" && under.On(j, judge.ReasonSubstantiveDifference) {
+		add(judge.ReasonSubstantiveDifference, r.SubstantiveDifference)
+	}
+	if soft := failedSoft(e.Checks); soft != "" && under.On(j, judge.ReasonInconsistentOutput) {
+		add(judge.ReasonInconsistentOutput, soft)
+	}
+	list = append(list, oldReasons(j, r, under)...)
+	if under.On(j, judge.ReasonBelowThreshold) {
+		if low := lowParts(r, under.LineOf(j)); low != "" && !decided(j, r) {
+			add(judge.ReasonBelowThreshold, low)
 		}
 	}
-	if soft != nil {
-		add(judge.ReasonInconsistentOutput, strings.Join(soft, "; "))
-	}
-	if r.BelowThreshold != "" && j.Routing.On(stakes, judge.ReasonBelowThreshold) {
-		add(judge.ReasonBelowThreshold, r.BelowThreshold)
-	}
-	if r.Uncited != "" && stakes == judge.HighStakes && h.config.Policy.UncitedClaims {
-		add(judge.ReasonUncitedClaims, r.Uncited)
+	if len(r.UncitedSteps) > 0 && under.On(j, judge.ReasonUncitedClaims) {
+		add(judge.ReasonUncitedClaims, "without any citation: "+stepNumbers(r.UncitedSteps))
 	}
 	return list
 }
 
-func ambiguous(j *judge.Judge, e *judge.Evaluation, r *judge.Reading, explanation string) string {
+func ambiguous(j *judge.Judge, e *judge.Evaluation, r *judge.Reading, under judge.Effective) string {
 	switch {
-	case explanation != "":
-		return explanation
+	case e.Explanation != "":
+		return e.Explanation
 	case r != nil && r.Verdict == judge.Borderline:
 		return fmt.Sprintf("the label %s is neither pass nor fail", e.Label)
 	case e.Score != nil:
-		return fmt.Sprintf("score %.2f lies in the band from %.2f to %.2f", *e.Score, j.Band.Low, j.Band.Pass)
+		band := under.BandOf(j)
+		return fmt.Sprintf("score %.2f lies in the band from %.2f to %.2f", *e.Score, band.Low, band.Pass)
 	}
 	return ""
 }
 
 func criticalDetail(r *judge.Reading) string {
 	for _, f := range r.Findings {
-		if f.Severity == "critical" {
+		if f.Severity == judge.SeverityCritical {
 			if f.Explanation != "" {
 				return f.Class + ": " + f.Explanation
 			}
@@ -145,10 +179,20 @@ func criticalDetail(r *judge.Reading) string {
 	return "the report marks a critical error"
 }
 
-// stakesOf a trace; the domain decides when reading has not set them.
-func stakesOf(t *judge.Trace) judge.Stakes {
-	if t.Stakes != "" {
-		return t.Stakes
+// grave reports whether a severity is at least as grave as asked for; nothing is
+// when least is empty. A severity that a report words in its own way counts as
+// the gravest: it is not known to be less.
+func grave(severity, least string) bool {
+	rank := judge.SeverityRank(severity)
+	return least != "" && (rank == 0 || rank >= judge.SeverityRank(least))
+}
+
+func failedSoft(checks []judge.CheckResult) string {
+	var soft []string
+	for _, c := range checks {
+		if c.Kind == judge.Soft && !c.OK {
+			soft = append(soft, c.Name+": "+c.Detail)
+		}
 	}
-	return judge.DefaultStakes(t.Domain)
+	return strings.Join(soft, "; ")
 }

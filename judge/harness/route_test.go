@@ -136,7 +136,9 @@ func TestUncitedClaimsWherePolicyAsks(t *testing.T) {
 	for _, asks := range []bool{false, true} {
 		h := newHarness(t, func(c *harness.Config) {
 			c.Policy = judge.DefaultPolicy()
-			c.Policy.UncitedClaims = asks
+			if asks {
+				c.Policy.Reasons = map[string]judge.Switch{judge.ReasonUncitedClaims: {High: judge.SwitchOn}}
+			}
 		}, report)
 		want := ""
 		if asks {

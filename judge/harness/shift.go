@@ -122,11 +122,7 @@ func (s *shift) one(held *hold) *judge.Finished {
 	var e judge.Evaluation
 	var draw *judge.Draw
 	var err error
-	if work.Judge != nil {
-		e, draw, err = h.EvaluateWith(ctx, work.Judge, &work.Trace, work.Planned)
-	} else {
-		e, draw, err = h.Evaluate(ctx, &work.Trace, work.Planned)
-	}
+	e, draw, err = h.evaluateWork(ctx, &work)
 	var unkept *LedgerError
 	switch {
 	case err == nil:

@@ -1,0 +1,30 @@
+package harness
+
+import "github.com/countersign/countersign/judge"
+
+// Plan says which evaluations a trace gets (see judge.Planning for the rules and
+// the error), under the harness's own policy.
+func (h *Harness) Plan(t *judge.Trace) ([]judge.Planned, error) { return h.PlanUnder(t, nil) }
+
+// PlanUnder is Plan under a policy; nil: the harness's own.
+func (h *Harness) PlanUnder(t *judge.Trace, policy *judge.Policy) ([]judge.Planned, error) {
+	return h.planning(policy).Plan(t)
+}
+
+// Explain says what a trace gets from every judge, and if nothing, why not.
+// policy may be nil: the harness's own.
+func (h *Harness) Explain(t *judge.Trace, policy *judge.Policy) ([]judge.Why, error) {
+	return h.planning(policy).Explain(t)
+}
+
+func (h *Harness) planning(policy *judge.Policy) judge.Planning {
+	c := &h.config
+	if policy == nil {
+		policy = &c.Policy
+	}
+	return judge.Planning{
+		Judges: c.Judges, Default: c.Default, Only: c.Only, Targets: c.Targets,
+		ByName: c.EngineByName, ModelsByName: c.ModelsByName, Policy: policy,
+		Where: func(engineKey string) judge.Endpoint { return judge.EndpointOf(c.Engines[engineKey]) },
+	}
+}

@@ -1,0 +1,338 @@
+package judge_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/countersign/countersign/judge"
+)
+
+// wholePolicy says something in every place that a policy has.
+const wholePolicy = `version: 7
+audit: {random: 0.05, boundary: 0.1, boundary_width: 0.04, seed: countersign}
+blind:
+  mode: share
+  share: 0.8
+  rules:
+    - {reason: critical_error, stakes: high, mode: always}
+    - {stakes: standard, mode: share, share: 0.25}
+due_hours: {high: 12, standard: 48}
+lease_minutes: 20
+high_stakes_domains: [legal, aviation]
+endpoints: [api.openai.com, ward-7]
+disagreement: {engines: [openai], between: models, recorded: true}
+models: [gpt-x, {model: qwen, endpoint: ward-7}]
+samples: 3
+temperature: 0.5
+budget_usd: 25
+reasons:
+  uncited_claims: [high]
+  untrusted_judge: "on"
+rules:
+  - judge: citations
+    domain: medical
+    band: [0.7, 0.9]
+    below: 0.85
+    audit: {random: 0.5, boundary_width: 0.1}
+    endpoints: [ward-7]
+    models: [qwen]
+    samples: 5
+    reasons:
+      ambiguous_score: "off"
+      below_threshold: [high, standard]
+      misattribution: {high: minor, standard: major}
+      random_audit: false
+  - domain: finance
+    reasons: {inconsistent_output: [standard], uncited_claims: {standard: on}}
+`
+
+func parsePolicy(t *testing.T, text string) judge.Policy {
+	t.Helper()
+	p, err := judge.ParsePolicy("policy.yaml", []byte(text))
+	if err != nil {
+		t.Fatalf("ParsePolicy: %v", err)
+	}
+	return p
+}
+
+func TestPolicyAsYAML(t *testing.T) {
+	number := func(v float64) *float64 { return &v }
+	want := judge.Policy{
+		Version: 7, RandomAudit: 0.05, BoundaryAudit: 0.1, BoundaryWidth: number(0.04), Seed: "countersign",
+		Blind: "share", BlindShare: 0.8, BlindRules: []judge.BlindRule{
+			{Reason: "critical_error", Stakes: "high", Mode: "always"}, {Stakes: "standard", Mode: "share", Share: 0.25}},
+		DueHoursHigh: 12, DueHoursStandard: 48, LeaseMinutes: 20,
+		HighStakesDomains: []string{"legal", "aviation"}, Endpoints: []string{"api.openai.com", "ward-7"},
+		Disagreement: &judge.Disagreement{Engines: []string{"openai"}, Between: "models", Recorded: true},
+		Models:       []judge.ModelChoice{{Model: "gpt-x"}, {Model: "qwen", Endpoint: "ward-7"}},
+		Samples:      3, SampleTemperature: number(0.5), BudgetUSD: 25,
+		Reasons: map[string]judge.Switch{"uncited_claims": {High: "on", Standard: "off"}, "untrusted_judge": {High: "on", Standard: "on"}},
+		Rules: []judge.PolicyRule{
+			{Judge: "citations", Domain: "medical", Band: &judge.Band{Low: 0.7, Pass: 0.9}, Below: number(0.85),
+				RandomAudit: number(0.5), BoundaryWidth: number(0.1), Endpoints: []string{"ward-7"},
+				Models: []judge.ModelChoice{{Model: "qwen"}}, Samples: 5,
+				Reasons: map[string]judge.Switch{"ambiguous_score": {High: "off", Standard: "off"}, "below_threshold": {High: "on", Standard: "on"},
+					"misattribution": {High: "minor", Standard: "major"}, "random_audit": {High: "off", Standard: "off"}}},
+			{Domain: "finance", Reasons: map[string]judge.Switch{
+				"inconsistent_output": {High: "off", Standard: "on"}, "uncited_claims": {Standard: "on"}}},
+		},
+	}
+	got := parsePolicy(t, wholePolicy)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("policy (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, parsePolicy(t, string(want.YAML()))); diff != "" {
+		t.Errorf("policy after writing and reading (-want +got):\n%s\n%s", diff, want.YAML())
+	}
+	if diff := cmp.Diff(want, throughJSON(t, want)); diff != "" {
+		t.Errorf("policy after JSON (-want +got):\n%s", diff)
+	}
+}
+
+func throughJSON(t *testing.T, p judge.Policy) (back judge.Policy) {
+	t.Helper()
+	text, err := json.Marshal(p)
+	if err == nil {
+		err = json.Unmarshal(text, &back)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return back
+}
+
+// What a file leaves out is the default, and an empty list is not a missing one.
+func TestPolicyLeftOut(t *testing.T) {
+	want := judge.DefaultPolicy()
+	want.Version, want.Endpoints = 0, []string{}
+	got := parsePolicy(t, "endpoints: []\n")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("policy (-want +got):\n%s", diff)
+	}
+	for name, back := range map[string]judge.Policy{"YAML": parsePolicy(t, string(got.YAML())), "JSON": throughJSON(t, got)} {
+		if diff := cmp.Diff(want, back); diff != "" {
+			t.Errorf("after %s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// Policies that were stored before there were rules mean what they meant.
+func TestPolicyStoredBefore(t *testing.T) {
+	const old = `{"version":3,"random_audit":0.2,"boundary_audit":0.3,"seed":"s","blind":"share","blind_share":0.5,"due_hours_high":8,"due_hours_standard":16,"lease_minutes":5`
+	want := judge.Policy{Version: 3, RandomAudit: 0.2, BoundaryAudit: 0.3, Seed: "s", Blind: "share", BlindShare: 0.5, DueHoursHigh: 8, DueHoursStandard: 16, LeaseMinutes: 5}
+	for ending, asks := range map[string]bool{"}": false, `,"uncited_claims":true}`: true} {
+		var got judge.Policy
+		if err := json.Unmarshal([]byte(old+ending), &got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(judge.Policy{}, "Reasons")); diff != "" {
+			t.Errorf("policy (-want +got):\n%s", diff)
+		}
+		for stakes, on := range map[judge.Stakes]bool{judge.HighStakes: asks, judge.StandardStakes: false} {
+			if got.For("citations", "", stakes).On(nil, judge.ReasonUncitedClaims) != on {
+				t.Errorf("%s: uncited_claims at %s stakes is not %v", ending, stakes, on)
+			}
+		}
+		if err := got.Check(); err != nil {
+			t.Errorf("Check: %v", err)
+		}
+	}
+}
+
+// Every fault is told at once, each with its line.
+func TestPolicyFaults(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"empty", "", "p.yaml: the file is empty"},
+		{"no YAML", "audit: [", "p.yaml:1: not valid YAML"},
+		{"a list", "- a\n", "p.yaml:1: the policy must be a mapping"},
+		{"unknown key", "audit: {random: 0.1}\nrandom: 0.1\n", `p.yaml:2: unknown key "random" in the policy`},
+		{"unknown key inside", "rules:\n  - judge: a\n    bands: [0, 1]\n", `p.yaml:3: unknown key "bands" in a rule`},
+		{"key twice", "lease_minutes: 3\nlease_minutes: 4\n", "p.yaml:2: "},
+		{"version", "version: x\n", "p.yaml:1: version must be a whole number"},
+		{"share", "audit:\n  random: 1.5\n", "p.yaml:2: audit.random is 1.5: a share lies between 0 and 1"},
+		{"no number", "audit:\n  boundary: often\n", "p.yaml:2: audit.boundary must be a number"},
+		{"not a number", "audit:\n  boundary: .nan\n", "p.yaml:2: audit.boundary is NaN"},
+		{"width", "audit: {boundary_width: 0.6}\n", "audit.boundary_width is 0.6"},
+		{"null", "temperature:\n", "temperature must be a number"},
+		{"temperature", "temperature: 3\n", "temperature is 3"},
+		{"blind", "blind: {mode: sometimes}\n", `blind.mode is "sometimes"`},
+		{"blind without share", "blind: {mode: share}\n", "needs the share"},
+		{"blind rule", "blind:\n  mode: always\n  rules:\n    - {reason: bad, stakes: middle, mode: never}\n", `p.yaml:4: blind.rules.0.reason is "bad", which is no reason`},
+		{"due", "due_hours: {high: 0}\n", "due_hours.high is 0"},
+		{"lease", "lease_minutes: 1441\n", "lease_minutes is 1441"},
+		{"endpoints", "endpoints:\n", "endpoints must be a list; [] means that traces are sent nowhere"},
+		{"endpoint twice", "endpoints: [a, a]\n", `names "a" twice`},
+		{"engine", "disagreement: {engines: [recorded]}\n", `disagreement.engines.0 is "recorded"`},
+		{"between", "disagreement: {between: people}\n", `disagreement.between is "people"`},
+		{"models", "models: []\n", "models is empty"},
+		{"model", "models: [{endpoint: a}]\n", "models.0 names no model"},
+		{"samples", "samples: 26\n", "samples is 26"},
+		{"budget", "budget_usd: -1\n", "budget_usd is -1"},
+		{"reason", "reasons: {bad_mood: [high]}\n", "reasons.bad_mood is no reason"},
+		{"reason's value", "reasons: {below_threshold: often}\n", `reasons.below_threshold is "often" for high stakes`},
+		{"reason's stakes", "reasons: {below_threshold: [middle]}\n", `"middle" is neither high nor standard`},
+		{"severity elsewhere", "reasons: {below_threshold: {high: minor}}\n", "only misattribution is switched by severity"},
+		{"says nothing", "reasons: {below_threshold: {}}\n", "reasons.below_threshold says nothing"},
+		{"never off: invalid_output", "reasons: {invalid_output: off}\n", "reasons.invalid_output can't be switched: without a valid report"},
+		{"never off: judge_failed", "rules:\n- {judge: a, reasons: {judge_failed: off}}\n", "p.yaml:2: rules.0.reasons.judge_failed can't be switched: a trace whose judge failed"},
+		{"never off: incomplete_report", "reasons: {incomplete_report: [high]}\n", "reasons.incomplete_report can't be switched: what a report left out"},
+		{"never off: requested", "reasons: {requested: off}\n", "reasons.requested can't be switched: a person asked"},
+		{"never off: logic in medicine", "rules:\n- judge: logic\n  domain: medical\n  reasons: {critical_error: [high]}\n", "p.yaml:4: rules.0.reasons.critical_error can't be off for logic in the domain medical"},
+		{"rule of nothing", "rules:\n- {band: [0.1, 0.2]}\n", "p.yaml:2: rules.0 names neither a judge nor a domain"},
+		{"rule twice", "rules:\n- {judge: a, samples: 2}\n- {judge: a, samples: 3}\n", "p.yaml:3: rules.1 is for the same judge and domain as rule 1"},
+		{"empty rule", "rules:\n- {judge: a}\n", "rules.0 changes nothing"},
+		{"band", "rules:\n- {judge: a, band: [0.9, 0.2]}\n", "rules.0.band is [0.9, 0.2]"},
+		{"band of three", "rules:\n- {judge: a, band: [0.1, 0.2, 0.3]}\n", "band must be two numbers"},
+		{"below", "rules:\n- {judge: a, below: 2}\n", "rules.0.below is 2"},
+		{"rule's audit", "rules:\n- {judge: a, audit: {random: -1}}\n", "rules.0.audit.random is -1"},
+		{"judge's name", "rules:\n- {judge: 'a b', samples: 2}\n", `rules.0.judge is "a b", which is no name`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := judge.ParsePolicy("p.yaml", []byte(tt.text))
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+	t.Run("all at once", func(t *testing.T) {
+		_, err := judge.ParsePolicy("p.yaml", []byte("audit: {random: 2}\nlease_minutes: 0\nreasons: {judge_failed: off}\nsamples: 99\n"))
+		var lines []int
+		for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
+			lines = append(lines, e.(*judge.DefinitionError).Line)
+		}
+		if want := []int{1, 2, 3, 4}; !slices.Equal(lines, want) {
+			t.Errorf("lines of faults: got %v, want %v (%v)", lines, want, err)
+		}
+	})
+}
+
+// The more special rule counts, field by field and stakes by stakes.
+func TestPolicyFor(t *testing.T) {
+	p := parsePolicy(t, `
+audit: {random: 0.1, boundary: 0.2}
+samples: 2
+reasons: {inconsistent_output: off}
+rules:
+  - {judge: a, domain: x, samples: 5, reasons: {random_audit: off}}
+  - {judge: a, samples: 4, band: [0.1, 0.2], audit: {boundary: 0.3}}
+  - {domain: x, samples: 3, below: 0.5, audit: {boundary: 0.4}, reasons: {inconsistent_output: [high], boundary_audit: [high]}}
+`)
+	tests := []struct {
+		judge, domain    string
+		stakes           judge.Stakes
+		samples          int
+		random, boundary float64
+		band, below      bool
+		inconsistent     bool
+	}{
+		{"b", "y", judge.HighStakes, 2, 0.1, 0.2, false, false, false},
+		{"b", "x", judge.HighStakes, 3, 0.1, 0.4, false, true, true},
+		{"b", "x", judge.StandardStakes, 3, 0.1, 0, false, true, false},
+		{"a", "y", judge.HighStakes, 4, 0.1, 0.3, true, false, false},
+		{"a", "x", judge.HighStakes, 5, 0, 0.3, true, true, true},
+	}
+	for _, tt := range tests {
+		e := p.For(tt.judge, tt.domain, tt.stakes)
+		got := fmt.Sprint(e.Samples, e.RandomAudit, e.BoundaryAudit, e.Band != nil, e.Below != nil, e.On(nil, judge.ReasonInconsistentOutput))
+		want := fmt.Sprint(tt.samples, tt.random, tt.boundary, tt.band, tt.below, tt.inconsistent)
+		if got != want {
+			t.Errorf("%s in %s at %s stakes: got %s, want %s", tt.judge, tt.domain, tt.stakes, got, want)
+		}
+	}
+}
+
+// Whatever a policy says, these reasons stay on.
+func TestPolicyNeverOff(t *testing.T) {
+	p := judge.DefaultPolicy()
+	p.Reasons = map[string]judge.Switch{}
+	off := judge.Switch{High: judge.SwitchOff, Standard: judge.SwitchOff}
+	for _, code := range judge.ReasonCodes() {
+		p.Reasons[code] = off
+	}
+	critical := map[string]bool{"logic medical": true, "logic-steps legal": true, "logic safety": true, "logic finance": false, "steps medical": false}
+	for at, on := range critical {
+		name, domain, _ := strings.Cut(at, " ")
+		e := p.For(name, domain, judge.StandardStakes)
+		for _, code := range []string{judge.ReasonInvalidOutput, judge.ReasonJudgeFailed, judge.ReasonIncompleteReport, judge.ReasonRequested} {
+			if !e.On(nil, code) {
+				t.Errorf("%s is off for %s", code, at)
+			}
+		}
+		if e.On(nil, judge.ReasonCriticalError) != on {
+			t.Errorf("critical_error for %s is not %v", at, on)
+		}
+	}
+}
+
+func TestMayGoTo(t *testing.T) {
+	ward, hosted := judge.Endpoint{Name: "ward-7", Host: "10.0.0.7"}, judge.Endpoint{Name: "api.openai.com", Host: "api.openai.com"}
+	tests := []struct {
+		endpoints string
+		to        judge.Endpoint
+		want      bool
+	}{
+		{"", hosted, true}, {"", judge.Endpoint{}, true},
+		{"endpoints: []", ward, false}, {"endpoints: []", judge.Endpoint{}, false},
+		{"endpoints: [ward-7]", ward, true}, {"endpoints: [10.0.0.7]", ward, true}, {"endpoints: [ward-7]", hosted, false},
+		{"endpoints: [ward-7]", judge.Endpoint{}, false},
+		{"endpoints: [ward-7]\nrules: [{domain: d, endpoints: [api.openai.com]}]", hosted, true},
+	}
+	for _, tt := range tests {
+		e := parsePolicy(t, tt.endpoints+"\nlease_minutes: 5\n").For("j", "d", judge.HighStakes)
+		field, message := e.Refusal(tt.to)
+		if e.MayGoTo(tt.to) != tt.want || (field == "") != tt.want || (message == "") != tt.want {
+			t.Errorf("%q to %v: got %v with field %q, want %v", tt.endpoints, tt.to, !tt.want, field, tt.want)
+		}
+	}
+}
+
+func TestBlindShareOf(t *testing.T) {
+	p := parsePolicy(t, wholePolicy)
+	for at, want := range map[string]float64{"critical_error high": 1, "critical_error standard": 0.25, "random_audit high": 0.8} {
+		reason, stakes, _ := strings.Cut(at, " ")
+		if got := p.BlindShareOf(reason, judge.Stakes(stakes)); got != want {
+			t.Errorf("%s: got %v, want %v", at, got, want)
+		}
+	}
+	if got := judge.DefaultPolicy().BlindShareOf("requested", judge.HighStakes); got != 1 {
+		t.Errorf("default: got %v, want 1", got)
+	}
+}
+
+func TestCheckJudges(t *testing.T) {
+	p := parsePolicy(t, "rules: [{judge: citation, samples: 2}, {judge: logic, samples: 2}]\n")
+	if err := p.CheckJudges([]string{"logic", "citations"}); err == nil || !strings.Contains(err.Error(), `rules.0.judge is "citation"`) || strings.Contains(err.Error(), "rules.1") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What was read can be written and is read again as the same.
+func FuzzParsePolicy(f *testing.F) {
+	f.Add([]byte(wholePolicy))
+	f.Add([]byte("endpoints: []\nreasons: {misattribution: {high: minor}}\n"))
+	f.Add([]byte("audit: {seed: \"a\\nb: c\"}\nblind: {mode: never}\n"))
+	f.Add([]byte("models: ['on', \"1\", null]\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := judge.ParsePolicy("p", data)
+		if err != nil {
+			return
+		}
+		if err := p.Check(); err != nil {
+			t.Fatalf("a policy was read that does not hold: %v", err)
+		}
+		back, err := judge.ParsePolicy("p", p.YAML())
+		if err != nil {
+			t.Fatalf("what was written cannot be read: %v\n%s", err, p.YAML())
+		}
+		if diff := cmp.Diff(p, back); diff != "" {
+			t.Fatalf("policy after writing and reading (-want +got):\n%s\n%s", diff, p.YAML())
+		}
+	})
+}

@@ -1,0 +1,262 @@
+package judge
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// PolicyFault is one fault of a policy. Path names the place as a JSON pointer
+// into the policy's YAML, such as /rules/0/band.
+type PolicyFault struct {
+	Path string
+	Msg  string
+}
+
+func (f *PolicyFault) Error() string {
+	return strings.ReplaceAll(strings.TrimPrefix(f.Path, "/"), "/", ".") + " " + f.Msg
+}
+
+// Bounds of a policy.
+const (
+	maxDueHours     = 8760 // a year
+	maxLeaseMinutes = 1440 // a day
+	// MaxSamples is the most answers that one evaluation asks a model for.
+	MaxSamples    = 25
+	maxPolicyList = 1000
+)
+
+// Check holds a policy to its rules. The error joins a *PolicyFault for each
+// fault. What can never be switched off is refused with the reason why.
+func (p Policy) Check() error {
+	c := &policyCheck{}
+	c.share("/audit/random", p.RandomAudit)
+	c.share("/audit/boundary", p.BoundaryAudit)
+	c.width("/audit/boundary_width", p.BoundaryWidth)
+	c.blind("/blind", p.Blind, p.BlindShare)
+	for i, r := range p.BlindRules {
+		at := fmt.Sprint("/blind/rules/", i)
+		c.blind(at, r.Mode, r.Share)
+		if r.Reason != "" && !slices.Contains(reasonOrder, r.Reason) {
+			c.fault(at+"/reason", "is %q, which is no reason; reasons are %s", r.Reason, strings.Join(reasonOrder, ", "))
+		}
+		if r.Stakes != "" && r.Stakes != HighStakes && r.Stakes != StandardStakes {
+			c.fault(at+"/stakes", "is %q: it is high or standard", r.Stakes)
+		}
+	}
+	c.between("/due_hours/high", p.DueHoursHigh, 1, maxDueHours, "hours, at most a year")
+	c.between("/due_hours/standard", p.DueHoursStandard, 1, maxDueHours, "hours, at most a year")
+	c.between("/lease_minutes", p.LeaseMinutes, 1, maxLeaseMinutes, "minutes, at most a day")
+	c.names("/high_stakes_domains", p.HighStakesDomains)
+	c.names("/endpoints", p.Endpoints)
+	c.disagreement(p.Disagreement)
+	c.models("/models", p.Models)
+	c.between("/samples", p.Samples, 0, MaxSamples, "answers of a model")
+	if t := p.SampleTemperature; t != nil && !(*t >= 0 && *t <= 2) {
+		c.fault("/temperature", "is %v: it lies between 0 and 2", *t)
+	}
+	if !(p.BudgetUSD >= 0 && p.BudgetUSD <= 1e9) {
+		c.fault("/budget_usd", "is %v: it is 0 (no limit) or an amount in dollars up to 1,000,000,000", p.BudgetUSD)
+	}
+	c.reasons("/reasons", p.Reasons, "", "")
+	c.rules(p.Rules)
+	return errors.Join(c.faults...)
+}
+
+// CheckJudges names each judge of the rules that is none of these: a rule for a
+// name that was written wrong would hold for nothing.
+func (p Policy) CheckJudges(known []string) error {
+	c := &policyCheck{}
+	for i, r := range p.Rules {
+		if r.Judge != "" && !slices.Contains(known, r.Judge) {
+			c.fault(fmt.Sprintf("/rules/%d/judge", i), "is %q, which is no judge of the project; known are %s", r.Judge, strings.Join(known, ", "))
+		}
+	}
+	return errors.Join(c.faults...)
+}
+
+type policyCheck struct{ faults []error }
+
+func (c *policyCheck) fault(path, format string, args ...any) {
+	c.faults = append(c.faults, &PolicyFault{Path: path, Msg: fmt.Sprintf(format, args...)})
+}
+
+func (c *policyCheck) share(path string, v float64) {
+	if !(v >= 0 && v <= 1) {
+		c.fault(path, "is %v: a share lies between 0 and 1", v)
+	}
+}
+
+func (c *policyCheck) optionalShare(path string, v *float64) {
+	if v != nil {
+		c.share(path, *v)
+	}
+}
+
+func (c *policyCheck) width(path string, v *float64) {
+	if v != nil && !(*v >= 0 && *v <= 0.5) {
+		c.fault(path, "is %v: it lies between 0 and 0.5 of a score", *v)
+	}
+}
+
+func (c *policyCheck) between(path string, v, low, high int, what string) {
+	if v < low || v > high {
+		c.fault(path, "is %d: it lies between %d and %d (%s)", v, low, high, what)
+	}
+}
+
+func (c *policyCheck) blind(path, mode string, share float64) {
+	if mode != BlindNever && mode != BlindAlways && mode != BlindByLot {
+		c.fault(path+"/mode", "is %q: it is one of never, always, share", mode)
+	}
+	c.share(path+"/share", share)
+}
+
+// names of a list are not blank and not twice there.
+func (c *policyCheck) names(path string, list []string) {
+	if len(list) > maxPolicyList {
+		c.fault(path, "has %d entries; at most %d are possible", len(list), maxPolicyList)
+		return
+	}
+	seen := map[string]bool{}
+	for i, name := range list {
+		at := path + "/" + strconv.Itoa(i)
+		if strings.TrimSpace(name) == "" {
+			c.fault(at, "is empty")
+		}
+		if seen[name] {
+			c.fault(at, "names %q twice", name)
+		}
+		seen[name] = true
+	}
+}
+
+func (c *policyCheck) disagreement(d *Disagreement) {
+	if d == nil {
+		return
+	}
+	for i, engine := range d.Engines {
+		if engine != EngineOpenAI && engine != EngineRules {
+			c.fault(fmt.Sprint("/disagreement/engines/", i), "is %q: it is openai or rules (recorded reports have their own key, recorded)", engine)
+		}
+	}
+	if b := d.Between; b != BetweenModels && b != BetweenVersions && b != BetweenBoth {
+		c.fault("/disagreement/between", "is %q: it is one of models, versions, both", b)
+	}
+}
+
+func (c *policyCheck) models(path string, list []ModelChoice) {
+	seen := map[ModelChoice]bool{}
+	for i, m := range list {
+		at := path + "/" + strconv.Itoa(i)
+		if strings.TrimSpace(m.Model) == "" {
+			c.fault(at, "names no model")
+		}
+		if seen[m] {
+			c.fault(at, "names the model %q twice", m.Model)
+		}
+		seen[m] = true
+	}
+}
+
+// never says why a reason can't be switched off.
+var never = map[string]string{
+	ReasonInvalidOutput:    "can't be switched: without a valid report there is nothing that could be accepted",
+	ReasonIncompleteReport: "can't be switched: what a report left out was judged by nobody",
+	ReasonJudgeFailed:      "can't be switched: a trace whose judge failed would be without an owner",
+	ReasonRequested:        "can't be switched: a person asked for the review",
+}
+
+func (c *policyCheck) reasons(path string, list map[string]Switch, judge, domain string) {
+	for _, code := range sortedKeys(list) {
+		at, s := path+"/"+escapePointer(code), list[code]
+		if !slices.Contains(reasonOrder, code) {
+			c.fault(at, "is no reason; reasons are %s", strings.Join(reasonOrder, ", "))
+			continue
+		}
+		if why, fixed := never[code]; fixed {
+			c.fault(at, "%s", why)
+			continue
+		}
+		if s == (Switch{}) {
+			c.fault(at, "says nothing; write on, off, or the stakes for which it is on, such as [high]")
+		}
+		for _, side := range []struct{ stakes, value string }{{"high", s.High}, {"standard", s.Standard}} {
+			c.switched(at, code, side.stakes, side.value)
+			if side.value == SwitchOff && code == ReasonCriticalError && fixedReasons(judge, domain)[code] {
+				c.fault(at, "can't be off for %s in the domain %s: a critical violation of logic is always reviewed there", judge, domain)
+				break
+			}
+		}
+	}
+}
+
+func (c *policyCheck) switched(at, code, stakes, value string) {
+	switch {
+	case value == "", value == SwitchOn, value == SwitchOff:
+	case SeverityRank(value) > 0 && code == ReasonMisattribution:
+	case SeverityRank(value) > 0:
+		c.fault(at, "has the severity %s for %s stakes; only misattribution is switched by severity", value, stakes)
+	default:
+		c.fault(at, "is %q for %s stakes: it is on, off, or for misattribution the least severity (minor, major, critical)", value, stakes)
+	}
+}
+
+func (c *policyCheck) rules(list []PolicyRule) {
+	if len(list) > maxPolicyList {
+		c.fault("/rules", "has %d entries; at most %d are possible", len(list), maxPolicyList)
+		return
+	}
+	type subject struct{ judge, domain string }
+	first := map[subject]int{}
+	for i, r := range list {
+		at := "/rules/" + strconv.Itoa(i)
+		switch before, twice := first[subject{r.Judge, r.Domain}]; {
+		case r.Judge == "" && r.Domain == "":
+			c.fault(at, "names neither a judge nor a domain; write what holds for the whole project outside the rules")
+		case twice:
+			c.fault(at, "is for the same judge and domain as rule %d; write them as one", before+1)
+		default:
+			first[subject{r.Judge, r.Domain}] = i
+		}
+		if r.Judge != "" && !judgeName.MatchString(r.Judge) {
+			c.fault(at+"/judge", "is %q, which is no name of a judge", r.Judge)
+		}
+		if r.says() == 0 {
+			c.fault(at, "changes nothing; say what holds for it")
+		}
+		if b := r.Band; b != nil && !(0 <= b.Low && b.Low <= b.Pass && b.Pass <= 1) {
+			c.fault(at+"/band", "is [%v, %v]: it is two numbers from 0 to 1, the lower first", b.Low, b.Pass)
+		}
+		if v := r.Below; v != nil && !(*v >= 0 && *v <= 1) {
+			c.fault(at+"/below", "is %v: it lies between 0 and 1, as a share of the best value", *v)
+		}
+		c.optionalShare(at+"/audit/random", r.RandomAudit)
+		c.optionalShare(at+"/audit/boundary", r.BoundaryAudit)
+		c.width(at+"/audit/boundary_width", r.BoundaryWidth)
+		c.names(at+"/endpoints", r.Endpoints)
+		c.models(at+"/models", r.Models)
+		c.between(at+"/samples", r.Samples, 0, MaxSamples, "answers of a model")
+		c.reasons(at+"/reasons", r.Reasons, r.Judge, r.Domain)
+	}
+}
+
+// says counts the fields that a rule sets.
+func (r PolicyRule) says() (n int) {
+	for _, set := range []bool{
+		r.Band != nil, r.Below != nil, r.RandomAudit != nil, r.BoundaryAudit != nil, r.BoundaryWidth != nil,
+		r.Endpoints != nil, len(r.Models) > 0, r.Samples != 0, len(r.Reasons) > 0,
+	} {
+		if set {
+			n++
+		}
+	}
+	return n
+}
+
+// escapePointer writes a key as a token of a JSON pointer (RFC 6901).
+func escapePointer(key string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+}

@@ -1,0 +1,314 @@
+package judge
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// ParsePolicy reads a policy from YAML. What the file leaves out is as
+// DefaultPolicy has it, but for version, which is 0 then. The error joins every
+// fault found, each a *DefinitionError with its line.
+func ParsePolicy(file string, data []byte) (Policy, error) {
+	if len(data) > maxDefinition {
+		return Policy{}, &DefinitionError{File: file, Msg: fmt.Sprintf("the file has %d bytes; a policy has at most %d", len(data), maxDefinition)}
+	}
+	root, fault := parseYAML(file, data)
+	if fault != nil {
+		return Policy{}, fault
+	}
+	r := policyReader{&parser{file: file}}
+	p := DefaultPolicy()
+	p.Version = 0
+	r.policy(root, &p)
+	if len(r.faults) == 0 { // what could not be read can't be held to the rules
+		for _, f := range faultsOf(p.Check()) {
+			at := root.at(f.Path)
+			r.fault(at, "%s", f.Error())
+		}
+	}
+	if len(r.faults) > 0 {
+		slices.SortStableFunc(r.faults, func(a, b *DefinitionError) int { return cmp.Compare(a.Line, b.Line) })
+		errs := make([]error, len(r.faults))
+		for i, f := range r.faults {
+			errs[i] = f
+		}
+		return Policy{}, errors.Join(errs...)
+	}
+	return p, nil
+}
+
+// faultsOf takes apart what Check joined.
+func faultsOf(err error) []*PolicyFault {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return nil
+	}
+	var list []*PolicyFault
+	for _, e := range joined.Unwrap() {
+		var f *PolicyFault
+		if errors.As(e, &f) {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// at is the node that a JSON pointer leads to, or the last one on its way.
+func (n located) at(pointer string) located {
+	path, err := parsePointer(pointer)
+	if err != nil {
+		return n
+	}
+	for _, token := range path {
+		if next, ok := n.get(token); ok {
+			n = next
+			continue
+		}
+		i, err := strconv.Atoi(token)
+		if items := n.items(); err == nil && i >= 0 && i < len(items) {
+			n = items[i]
+			continue
+		}
+		break
+	}
+	return n
+}
+
+// policyReader reads nodes into a policy and collects what cannot be read.
+type policyReader struct{ *parser }
+
+func (r policyReader) policy(root located, p *Policy) {
+	r.keys(root, "the policy", map[string]func(located){
+		"version": func(n located) {
+			if r.decode(n, &p.Version, "version must be a whole number") && p.Version < 0 {
+				r.fault(n, "version must be 0 or more")
+			}
+		},
+		"audit": func(n located) {
+			r.keys(n, "audit", map[string]func(located){
+				"random":         func(n located) { r.decode(n, &p.RandomAudit, "audit.random must be a number") },
+				"boundary":       func(n located) { r.decode(n, &p.BoundaryAudit, "audit.boundary must be a number") },
+				"boundary_width": r.number(&p.BoundaryWidth, "audit.boundary_width"),
+				"seed":           func(n located) { p.Seed = r.text(n, "audit.seed") },
+			})
+		},
+		"blind": func(n located) { r.blind(n, p) },
+		"due_hours": func(n located) {
+			r.keys(n, "due_hours", map[string]func(located){
+				"high":     func(n located) { r.decode(n, &p.DueHoursHigh, "due_hours.high must be a whole number") },
+				"standard": func(n located) { r.decode(n, &p.DueHoursStandard, "due_hours.standard must be a whole number") },
+			})
+		},
+		"lease_minutes":       func(n located) { r.decode(n, &p.LeaseMinutes, "lease_minutes must be a whole number") },
+		"high_stakes_domains": r.texts(&p.HighStakesDomains, "high_stakes_domains", "[] means that no domain has high stakes of itself; leave the key out for legal, medical, finance, safety"),
+		"endpoints":           r.texts(&p.Endpoints, "endpoints", noEndpoints),
+		"disagreement":        func(n located) { r.disagreement(n, p) },
+		"models":              r.models(&p.Models),
+		"samples":             func(n located) { r.decode(n, &p.Samples, "samples must be a whole number") },
+		"temperature":         r.number(&p.SampleTemperature, "temperature"),
+		"budget_usd":          func(n located) { r.decode(n, &p.BudgetUSD, "budget_usd must be a number") },
+		"reasons":             r.reasons(&p.Reasons),
+		"rules": func(n located) {
+			for _, item := range r.list(n, "rules") {
+				p.Rules = append(p.Rules, r.rule(item))
+			}
+		},
+	})
+}
+
+const noEndpoints = "[] means that traces are sent nowhere; leave the key out to allow each endpoint that is configured"
+
+func (r policyReader) rule(item located) (rule PolicyRule) {
+	r.keys(item, "a rule", map[string]func(located){
+		"judge":  func(n located) { rule.Judge = r.text(n, "a rule's judge") },
+		"domain": func(n located) { rule.Domain = r.text(n, "a rule's domain") },
+		"band": func(n located) {
+			var ends []float64
+			if !r.decode(n, &ends, "band must be two numbers such as [0.6, 0.8]") {
+				return
+			}
+			if len(ends) != 2 {
+				r.fault(n, "band must be two numbers such as [0.6, 0.8]")
+				return
+			}
+			rule.Band = &Band{Low: ends[0], Pass: ends[1]}
+		},
+		"below": r.number(&rule.Below, "below"),
+		"audit": func(n located) {
+			r.keys(n, "audit", map[string]func(located){
+				"random":         r.number(&rule.RandomAudit, "audit.random"),
+				"boundary":       r.number(&rule.BoundaryAudit, "audit.boundary"),
+				"boundary_width": r.number(&rule.BoundaryWidth, "audit.boundary_width"),
+			})
+		},
+		"endpoints": r.texts(&rule.Endpoints, "endpoints", noEndpoints),
+		"models":    r.models(&rule.Models),
+		"samples":   func(n located) { r.decode(n, &rule.Samples, "samples must be a whole number") },
+		"reasons":   r.reasons(&rule.Reasons),
+	})
+	return rule
+}
+
+func (r policyReader) blind(n located, p *Policy) {
+	mode := func(to *string) func(located) {
+		return func(n located) { *to = r.text(n, "blind's mode") }
+	}
+	share := func(to *float64) func(located) {
+		return func(n located) { r.decode(n, to, "blind's share must be a number") }
+	}
+	given := func(n located, mode string) {
+		if _, said := n.get("share"); mode == BlindByLot && !said {
+			r.fault(n, "the mode share needs the share, such as {mode: share, share: 0.8}")
+		}
+	}
+	if !r.keys(n, "blind", map[string]func(located){
+		"mode": mode(&p.Blind), "share": share(&p.BlindShare),
+		"rules": func(n located) {
+			for _, item := range r.list(n, "blind.rules") {
+				var rule BlindRule
+				if r.keys(item, "a rule of blind", map[string]func(located){
+					"reason": func(n located) { rule.Reason = r.text(n, "reason") },
+					"stakes": func(n located) { rule.Stakes = Stakes(r.text(n, "stakes")) },
+					"mode":   mode(&rule.Mode), "share": share(&rule.Share),
+				}) {
+					given(item, rule.Mode)
+				}
+				p.BlindRules = append(p.BlindRules, rule)
+			}
+		},
+	}) {
+		return
+	}
+	given(n, p.Blind)
+}
+
+func (r policyReader) disagreement(n located, p *Policy) {
+	d := Disagreement{Between: BetweenBoth}
+	r.keys(n, "disagreement", map[string]func(located){
+		"engines":  r.texts(&d.Engines, "disagreement.engines", "[] compares none; leave the key out for openai and rules"),
+		"between":  func(n located) { d.Between = r.text(n, "disagreement.between") },
+		"recorded": func(n located) { r.decode(n, &d.Recorded, "disagreement.recorded must be true or false") },
+	})
+	p.Disagreement = &d
+}
+
+func (r policyReader) models(to *[]ModelChoice) func(located) {
+	return func(n located) {
+		items := r.list(n, "models")
+		if items != nil && len(items) == 0 {
+			r.fault(n, "models is empty; leave the key out for the configured model")
+		}
+		for _, item := range items {
+			var m ModelChoice
+			if item.Kind == yaml.ScalarNode {
+				m.Model = r.text(item, "a model")
+			} else {
+				r.keys(item, "a model", map[string]func(located){
+					"model":    func(n located) { m.Model = r.text(n, "a model's name") },
+					"endpoint": func(n located) { m.Endpoint = r.text(n, "a model's endpoint") },
+				})
+			}
+			*to = append(*to, m)
+		}
+	}
+}
+
+// reasons reads switches: on, off, the list of stakes for which a reason is on, or
+// a value for each.
+func (r policyReader) reasons(to *map[string]Switch) func(located) {
+	return func(n located) {
+		if n.Kind != yaml.MappingNode {
+			r.fault(n, "reasons must be a mapping such as {below_threshold: [high, standard], random_audit: off}")
+			return
+		}
+		*to = map[string]Switch{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key, value := located{n.Content[i], n.file}, located{n.Content[i+1], n.file}
+			if _, twice := (*to)[key.Value]; twice {
+				r.fault(key, "the key %q is given twice", key.Value)
+				continue
+			}
+			(*to)[key.Value] = r.switched(value, key.Value)
+		}
+		if len(*to) == 0 {
+			*to = nil
+		}
+	}
+}
+
+func (r policyReader) switched(n located, code string) (s Switch) {
+	switch n.Kind {
+	case yaml.SequenceNode:
+		s = Switch{High: SwitchOff, Standard: SwitchOff}
+		for _, item := range n.items() {
+			switch Stakes(item.Value) {
+			case HighStakes:
+				s.High = SwitchOn
+			case StandardStakes:
+				s.Standard = SwitchOn
+			default:
+				r.fault(item, "%s: %q is neither high nor standard", code, item.Value)
+			}
+		}
+	case yaml.MappingNode:
+		r.keys(n, code, map[string]func(located){
+			"high":     func(n located) { s.High = r.switchValue(n, code) },
+			"standard": func(n located) { s.Standard = r.switchValue(n, code) },
+		})
+	default:
+		v := r.switchValue(n, code)
+		s = Switch{High: v, Standard: v}
+	}
+	return s
+}
+
+func (r policyReader) switchValue(n located, code string) string {
+	switch v := r.text(n, code); v {
+	case "true":
+		return SwitchOn
+	case "false":
+		return SwitchOff
+	default:
+		return v
+	}
+}
+
+// list is the elements of a sequence, nil where n is none.
+func (r policyReader) list(n located, what string) []located {
+	if n.Kind != yaml.SequenceNode {
+		r.fault(n, "%s must be a list", what)
+		return nil
+	}
+	return n.items()
+}
+
+// texts reads a list of texts. empty says what [] and a missing key mean, for who
+// wrote neither.
+func (r policyReader) texts(to *[]string, what, empty string) func(located) {
+	return func(n located) {
+		if n.Kind != yaml.SequenceNode {
+			r.fault(n, "%s must be a list; %s", what, empty)
+			return
+		}
+		*to = []string{}
+		for _, item := range n.items() {
+			*to = append(*to, r.text(item, "an entry of "+what))
+		}
+	}
+}
+
+func (r policyReader) number(to **float64, what string) func(located) {
+	return func(n located) {
+		var v float64
+		if n.Tag != "!!null" && r.decode(n, &v, what+" must be a number") {
+			*to = &v
+		} else if n.Tag == "!!null" {
+			r.fault(n, "%s must be a number", what)
+		}
+	}
+}

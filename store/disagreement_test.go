@@ -1,0 +1,141 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/store"
+	"github.com/countersign/countersign/store/storetest"
+)
+
+// byModels imports one trace that each of the models judges.
+func byModels(t *testing.T, s *store.Store, models ...string) []judge.Work {
+	t.Helper()
+	item := storetest.Items(0, 1)[0]
+	item.Plan = nil
+	for _, m := range models {
+		p := storetest.Planned()
+		p.Engine, p.Model = judge.EngineOpenAI, m
+		item.Plan = append(item.Plan, p)
+	}
+	storetest.Import(t, s, []store.ImportItem{item})
+	work := storetest.Claim(t, s, len(models))
+	if len(work) != len(models) {
+		t.Fatalf("claimed %d, want %d", len(work), len(models))
+	}
+	return work
+}
+
+func says(w judge.Work, v judge.Verdict) judge.Finished {
+	f := storetest.Accepted(w)
+	f.Evaluation.Verdict, f.Evaluation.Label = v, map[judge.Verdict]string{judge.Pass: "accurate", judge.Borderline: "partial", judge.Fail: "inaccurate"}[v]
+	return f
+}
+
+// Every accepted evaluation that differs waits for a person, not only the first
+// that is found, and none names the verdict of another.
+func TestEveryModelThatDiffersWaits(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		verdicts []judge.Verdict
+		waiting  []bool // in the end
+		reasons  []int
+	}{
+		{"two pass and one fails", []judge.Verdict{judge.Pass, judge.Pass, judge.Fail}, []bool{true, true, true}, []int{1, 1, 2}},
+		{"the last agrees with one", []judge.Verdict{judge.Pass, judge.Fail, judge.Pass}, []bool{true, true, true}, []int{1, 1, 1}},
+		{"all differ", []judge.Verdict{judge.Pass, judge.Fail, judge.Borderline}, []bool{true, true, true}, []int{1, 1, 2}},
+		{"all agree", []judge.Verdict{judge.Pass, judge.Pass, judge.Pass}, []bool{false, false, false}, []int{0, 0, 0}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := storetest.Open(t, nil)
+			work := byModels(t, s, "m1", "m2", "m3")
+			for i, w := range work {
+				finish(t, s, says(w, c.verdicts[i]))
+			}
+			for i, w := range work {
+				v := view(t, s, w.EvaluationID)
+				if waits := v.Evaluation.Status == judge.InReview; waits != c.waiting[i] || len(v.Evaluation.Reasons) != c.reasons[i] {
+					t.Errorf("model %d: status %s for %v, want waiting %v for %d reasons", i+1, v.Evaluation.Status, v.Evaluation.Reasons, c.waiting[i], c.reasons[i])
+				}
+				for _, r := range v.Evaluation.Reasons {
+					for _, verdict := range []string{"pass", "fail", "borderline"} {
+						if strings.Contains(r.Detail, verdict) {
+							t.Errorf("model %d: the reason %q names a verdict that may be sealed", i+1, r.Detail)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// An older database has details that name the verdict.
+func TestOldDisagreementIsReadWithoutTheVerdict(t *testing.T) {
+	d := openOffice(t)
+	d.put(judged{id: "t"})
+	for _, query := range []string{
+		`UPDATE evaluation_reasons SET code = 'judge_disagreement', detail = 'model m2 with prompt version abc says fail'`,
+		`UPDATE evaluations SET lead_reason = 'judge_disagreement'`,
+	} {
+		if _, err := d.raw.Exec(query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v := view(t, d.Store, d.text(`SELECT id FROM evaluations`))
+	if len(v.Evaluation.Reasons) == 0 {
+		t.Fatal("no reason is left")
+	}
+	for _, r := range v.Evaluation.Reasons {
+		if want := "model m2 with prompt version abc says otherwise"; r.Detail != want {
+			t.Errorf("detail %q, want %q", r.Detail, want)
+		}
+	}
+}
+
+// A report that needed no model is the rules', in the row as in the event.
+func TestWhatNeededNoModelIsRecordedSo(t *testing.T) {
+	s := storetest.Open(t, nil)
+	w := byModels(t, s, "m1")[0]
+	f := storetest.Accepted(w)
+	f.Evaluation.Engine, f.Evaluation.Model = judge.EngineRules, judge.EngineRules
+	finish(t, s, f)
+	if e := view(t, s, w.EvaluationID).Evaluation; e.Engine != judge.EngineRules || e.Model != judge.EngineRules {
+		t.Errorf("engine %s, model %s, want rules", e.Engine, e.Model)
+	}
+	counts, err := s.CalibrationCounts(t.Context(), storetest.Operator, "default", "citations")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range counts {
+		if c.Model != judge.EngineRules {
+			t.Errorf("calibration counts it for %q, want rules", c.Model)
+		}
+	}
+	if problems, err := s.CheckKeptCounts(t.Context()); err != nil || len(problems) > 0 {
+		t.Errorf("kept counts: %v, %v", problems, err)
+	}
+}
+
+// Two recorded reports of one judge and model are two evaluations, also for the
+// draws, which go by the id that is made from the place of the report.
+func TestRecordedReportsAreToldApart(t *testing.T) {
+	s := storetest.Open(t, nil)
+	item := storetest.Items(0, 1)[0]
+	item.Plan = nil
+	for i, raw := range []string{`{"n":1}`, `{"n":2}`} {
+		item.Trace.Judgments = append(item.Trace.Judgments, judge.Judgment{Judge: "citations", Raw: raw})
+		p := storetest.Planned()
+		p.Engine, p.Model, p.Judgment = judge.EngineRecorded, "tape", i
+		item.Plan = append(item.Plan, p)
+	}
+	storetest.Import(t, s, []store.ImportItem{item})
+	ids, raws := map[string]bool{}, map[string]bool{}
+	for _, w := range storetest.Claim(t, s, 2) {
+		ids[judge.EvaluationID(&w.Trace, judge.TraceHashes(w.Trace), w.Planned)] = true
+		raws[w.Trace.Judgments[w.Planned.Judgment].Raw] = true
+	}
+	if len(ids) != 2 || len(raws) != 2 {
+		t.Errorf("ids %v of reports %v, want two of each", ids, raws)
+	}
+}
