@@ -90,6 +90,9 @@ func TestPolicyAsYAML(t *testing.T) {
 	if diff := cmp.Diff(want, parsePolicy(t, string(want.YAML()))); diff != "" {
 		t.Errorf("policy after writing and reading (-want +got):\n%s\n%s", diff, want.YAML())
 	}
+	if text := string(want.YAML()); strings.Contains(text, "!!") {
+		t.Errorf("tags that nobody writes:\n%s", text)
+	}
 	if diff := cmp.Diff(want, throughJSON(t, want)); diff != "" {
 		t.Errorf("policy after JSON (-want +got):\n%s", diff)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -211,7 +212,15 @@ func word(s string) *yaml.Node {
 
 func whole(v int) *yaml.Node { return plain("!!int", strconv.Itoa(v)) }
 
-func decimal(v float64) *yaml.Node { return plain("!!float", strconv.FormatFloat(v, 'g', -1, 64)) }
+// decimal has no tag of floats where it is a whole number, which the encoder would
+// write out.
+func decimal(v float64) *yaml.Node {
+	text := strconv.FormatFloat(v, 'g', -1, 64)
+	if !strings.ContainsAny(text, ".eN") {
+		return plain("!!int", text)
+	}
+	return plain("!!float", text)
+}
 
 func plain(tag, value string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: value}
