@@ -15,6 +15,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/judge/harness"
 	"github.com/countersign/countersign/judge/tracefile"
 	"github.com/countersign/countersign/store"
 )
@@ -112,7 +113,7 @@ const importBatch = 200
 func (s *Server) importTraces(c echo.Context, project, run, name string, src io.Reader) (received, error) {
 	ctx, actor := c.Request().Context(), user(c).Actor()
 	got := received{Errors: []lineFault{}}
-	h, err := s.cfg.Harness(ctx)
+	h, policy, err := s.judging(ctx, project)
 	if err != nil {
 		return got, err
 	}
@@ -150,7 +151,7 @@ func (s *Server) importTraces(c echo.Context, project, run, name string, src io.
 		if run != "" {
 			t.Run = run
 		}
-		plan, err := h.Plan(&t)
+		plan, err := h.PlanUnder(&t, policy)
 		if err != nil {
 			return got, err
 		}
@@ -169,10 +170,24 @@ func (s *Server) importTraces(c echo.Context, project, run, name string, src io.
 	return got, flush()
 }
 
+// judging is what a project judges with: its harness, and its policy as it is
+// now.
+func (s *Server) judging(ctx context.Context, project string) (*harness.Harness, *judge.Policy, error) {
+	h, err := s.cfg.Harness(ctx, project)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := s.cfg.Store.ProjectNamed(ctx, project)
+	if err != nil {
+		return nil, nil, err
+	}
+	return h, &p.Policy, nil
+}
+
 // checkTraces reads a whole file for its faults and stores nothing.
-func (s *Server) checkTraces(ctx context.Context, name string, src io.Reader) (received, error) {
+func (s *Server) checkTraces(ctx context.Context, project, name string, src io.Reader) (received, error) {
 	var got received
-	h, err := s.cfg.Harness(ctx)
+	h, err := s.cfg.Harness(ctx, project)
 	if err != nil {
 		return got, err
 	}

@@ -10,7 +10,7 @@ import (
 // use (a recorded report names a version that is not ours). Nil: the project
 // never had a judge of that name.
 func (s *Server) definition(ctx context.Context, project, name, version string) (*judge.Judge, error) {
-	h, err := s.cfg.Harness(ctx)
+	h, err := s.cfg.Harness(ctx, project)
 	if err != nil {
 		return nil, err
 	}

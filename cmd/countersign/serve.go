@@ -130,7 +130,7 @@ func (v service) run(ctx context.Context, ready func(ctx context.Context, addres
 	}
 	wake := make(chan struct{}, 1)
 	site, err := web.New(web.Config{
-		Store: v.db, Harness: v.judges.current, Project: v.project, BaseURL: strings.TrimSuffix(address, "/"),
+		Store: v.db, Harness: func(ctx context.Context, _ string) (*harness.Harness, error) { return v.judges.current(ctx) }, Project: v.project, BaseURL: strings.TrimSuffix(address, "/"),
 		SessionKey: key, Demo: v.demo, Logger: v.state.log, Now: v.state.now, Version: programVersion(),
 		Wake: func() {
 			select {
