@@ -241,6 +241,8 @@ type traceView struct {
 	Hashes      judge.Hashes     `json:"hashes"`
 	Sealed      bool             `json:"sealed,omitempty"`
 	Evaluations []evaluationLink `json:"evaluations"`
+	// NotJudged says of each judge without an evaluation why that is so.
+	NotJudged []judge.Why `json:"not_judged"`
 }
 
 type evaluationLink struct {
@@ -249,6 +251,9 @@ type evaluationLink struct {
 	Engine string       `json:"engine"`
 	Model  string       `json:"model"`
 	Status judge.Status `json:"status"`
+	// RefusedField and Message say what the trace lacks for this judge.
+	RefusedField string `json:"refused_field,omitempty"`
+	Message      string `json:"message,omitempty"`
 }
 
 func (s *Server) apiGetTrace(c echo.Context) error {
@@ -262,7 +267,11 @@ func (s *Server) apiGetTrace(c echo.Context) error {
 	}
 	out := traceView{Trace: v.Trace, Revision: v.Revision, Hashes: v.Hashes, Sealed: v.Sealed, Evaluations: []evaluationLink{}}
 	for _, e := range v.Evaluations {
-		out.Evaluations = append(out.Evaluations, evaluationLink{ID: e.ID, Judge: e.Judge, Engine: e.Engine, Model: e.Model, Status: e.Status})
+		out.Evaluations = append(out.Evaluations, evaluationLink{ID: e.ID, Judge: e.Judge, Engine: e.Engine, Model: e.Model, Status: e.Status,
+			RefusedField: e.RefusedField, Message: e.Message})
+	}
+	if out.NotJudged, err = s.whyNot(c.Request().Context(), s.apiProject(c), &v.Trace, v.Evaluations); err != nil {
+		return err
 	}
 	return c.JSON(http.StatusOK, out)
 }
