@@ -60,6 +60,6 @@ func runRows(runs []store.RunRow) []views.RunRow {
 func runRow(r store.RunRow) views.RunRow {
 	return views.RunRow{
 		Href: runPath(r.Name), Name: r.Name, At: r.CreatedAt, Traces: r.Traces, Evaluations: r.Evaluations,
-		Evaluated: r.Evaluations - r.Pending - r.Refused, Waiting: r.Waiting, Passed: r.Pass, Settled: r.Final,
+		Pending: r.Pending, Refused: r.Refused, Waiting: r.Waiting, Pass: r.Pass, Final: r.Final,
 	}
 }
