@@ -68,8 +68,8 @@ func (t *tx) reopenAccepted(ctx context.Context, s subject, r judge.Reason, draw
 		return err
 	}
 	if _, err := t.exec(ctx, `
-UPDATE evaluations SET status = 'in_review', lead_reason = ?, result_verdict = '', result_label = '', result_source = ''
-WHERE id = ?`, r.Code, s.evaluationID); err != nil {
+UPDATE evaluations SET status = 'in_review', lead_reason = ?, reasons = reasons | ?, result_verdict = '', result_label = '', result_source = ''
+WHERE id = ?`, r.Code, reasonMask([]judge.Reason{r}), s.evaluationID); err != nil {
 		return err
 	}
 	t.recount(s.traceID)

@@ -83,13 +83,13 @@ func (t *tx) storeResult(ctx context.Context, s stored, f finished) (stored bool
 		r = *e.Result
 	}
 	n, err := t.changed(ctx, `
-UPDATE evaluations SET status = ?, score = ?, verdict = ?, label = ?, critical = ?, lead_reason = ?, refused_field = ?, error = ?,
+UPDATE evaluations SET status = ?, score = ?, verdict = ?, label = ?, critical = ?, lead_reason = ?, reasons = ?, refused_field = ?, error = ?,
     attempts = attempts + ?, repairs = repairs + ?, transport_retries = transport_retries + ?,
     prompt_tokens = prompt_tokens + ?, completion_tokens = completion_tokens + ?, cost_usd = cost_usd + ?, latency_ms = latency_ms + ?,
     result_verdict = ?, result_label = ?, result_source = ?, answered_engine = ?, undecided = ?, uncited = ?, policy_version = ?,
     lease_holder = '', lease_expires_at = NULL, started_at = ?, finished_at = ?
 WHERE id = ? AND fence = ? AND status = 'judging'`,
-		string(e.Status), e.Score, string(e.Verdict), e.Label, e.Critical, leadReason(e.Reasons), e.RefusedField, e.Error,
+		string(e.Status), e.Score, string(e.Verdict), e.Label, e.Critical, leadReason(e.Reasons), reasonMask(e.Reasons), e.RefusedField, e.Error,
 		e.Attempts, e.Repairs, e.TransportRetries, e.Tokens.Prompt, e.Tokens.Completion, e.CostUSD, e.LatencyMS,
 		string(r.Verdict), r.Label, r.Source, answered, e.Undecided, e.Uncited, e.PolicyVersion, nullTime(e.StartedAt), t.now, s.evaluationID, s.fence)
 	if err != nil || n == 0 {

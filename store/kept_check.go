@@ -21,7 +21,7 @@ func (s *Store) CheckKeptCounts(ctx context.Context) (problems []string, err err
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, ignoreDone(read.Rollback())) }()
-	for _, check := range []func(context.Context, querier) ([]string, error){checkAgreement, checkRuns, checkSealed, checkTallies} {
+	for _, check := range []func(context.Context, querier) ([]string, error){checkAgreement, checkRuns, checkRunReasons, checkSealed, checkTallies} {
 		found, err := check(ctx, read)
 		if err != nil {
 			return nil, err
@@ -71,7 +71,18 @@ SELECT rt.run_id || ' ' || e.judge || ' ' || CASE
         WHEN e.result_source <> '' THEN 'result:' || e.result_verdict ELSE 'other' END, count(*)
 FROM run_traces rt JOIN evaluations e ON e.trace_id = rt.trace_id GROUP BY 1
 UNION ALL
-SELECT run_id || '  traces', count(*) FROM run_traces GROUP BY 1`)
+SELECT run_id || '  traces', count(*) FROM run_traces GROUP BY 1
+UNION ALL
+SELECT run_id || '  planned', count(*) FROM run_traces rt
+WHERE EXISTS (SELECT 1 FROM evaluations e WHERE e.trace_id = rt.trace_id) GROUP BY 1`)
+}
+
+// checkRunReasons compares the reasons of every run.
+func checkRunReasons(ctx context.Context, q querier) ([]string, error) {
+	return compareCounts(ctx, q, "reason in run", `
+SELECT run_id || ' ' || judge || ' ' || code || CASE WHEN sealed THEN ' sealed' ELSE '' END, n FROM run_reasons WHERE n <> 0`, `
+SELECT rt.run_id || ' ' || e.judge || ' ' || x.code || CASE WHEN e.sealed THEN ' sealed' ELSE '' END, count(DISTINCT e.id)
+FROM run_traces rt JOIN evaluations e ON e.trace_id = rt.trace_id JOIN evaluation_reasons x ON x.evaluation_id = e.id GROUP BY 1`)
 }
 
 // checkSealed counts the evaluations whose row is wrong about waiting blind.

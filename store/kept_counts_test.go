@@ -105,10 +105,10 @@ func TestKeptCountsOfAnOlderDatabase(t *testing.T) {
 func (d *desk) forgetKept() {
 	d.t.Helper()
 	for _, query := range []string{
-		`UPDATE evaluations SET standing = 'pending', sealed = FALSE, cell = 0, cluster_key = 0, labelled_us = NULL`,
+		`UPDATE evaluations SET standing = 'pending', sealed = FALSE, cell = 0, cluster_key = 0, labelled_us = NULL, reasons_counted = 0`,
 		`UPDATE consensus SET pairs_waiting = FALSE`,
 		`DELETE FROM agreement_cells`, `DELETE FROM agreement_clusters`, `DELETE FROM agreement_cluster_counts`,
-		`DELETE FROM agreement_pairs`, `DELETE FROM run_counts`,
+		`DELETE FROM agreement_pairs`, `DELETE FROM run_counts`, `DELETE FROM run_reasons`,
 		`DELETE FROM settings WHERE name = 'kept_counts'`,
 	} {
 		if _, err := d.raw.Exec(query); err != nil {

@@ -56,4 +56,7 @@ func (d *deltas) add(other *deltas) {
 	for k, n := range other.runs {
 		d.runs[k] += n
 	}
+	for k, n := range other.reasons {
+		d.reasons[k] += n
+	}
 }

@@ -142,25 +142,19 @@ func (s *Store) SetPolicy(ctx context.Context, a Actor, project string, p judge.
 	return changed, err
 }
 
+// checkPolicy holds a policy to its rules. The field is that of the first fault,
+// the message tells all.
 func checkPolicy(p judge.Policy) error {
-	share := func(v float64) bool { return v >= 0 && v <= 1 }
-	switch {
-	case !share(p.RandomAudit):
-		return invalid("random_audit", "is %v: a share lies between 0 and 1", p.RandomAudit)
-	case !share(p.BoundaryAudit):
-		return invalid("boundary_audit", "is %v: a share lies between 0 and 1", p.BoundaryAudit)
-	case p.Blind != judge.BlindNever && p.Blind != judge.BlindAlways && p.Blind != judge.BlindByLot:
-		return invalid("blind", "is %q: it is one of never, always, share", p.Blind)
-	case !share(p.BlindShare):
-		return invalid("blind_share", "is %v: a share lies between 0 and 1", p.BlindShare)
-	case p.DueHoursHigh < 1 || p.DueHoursHigh > 8760:
-		return invalid("due_hours_high", "is %d: it lies between 1 hour and 8,760 (a year)", p.DueHoursHigh)
-	case p.DueHoursStandard < 1 || p.DueHoursStandard > 8760:
-		return invalid("due_hours_standard", "is %d: it lies between 1 hour and 8,760 (a year)", p.DueHoursStandard)
-	case p.LeaseMinutes < 1 || p.LeaseMinutes > 1440:
-		return invalid("lease_minutes", "is %d: it lies between 1 minute and 1,440 (a day)", p.LeaseMinutes)
+	err := p.Check()
+	if err == nil {
+		return nil
 	}
-	return nil
+	var first *judge.PolicyFault
+	if !errors.As(err, &first) {
+		return err
+	}
+	field := strings.ReplaceAll(strings.TrimPrefix(first.Path, "/"), "/", ".")
+	return invalid(field, "%s", strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n", "; "), field+" "))
 }
 
 // Setting reads a small fact of the installation, such as a key, or makes it

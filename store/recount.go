@@ -110,10 +110,12 @@ type deltas struct {
 	clusters map[int64]*clusterDelta
 	pairs    map[pairKey]int
 	runs     map[runKey]int
+	reasons  map[reasonKey]int
 }
 
 func newDeltas() *deltas {
-	return &deltas{cells: map[int64]*cellDelta{}, clusters: map[int64]*clusterDelta{}, pairs: map[pairKey]int{}, runs: map[runKey]int{}}
+	return &deltas{cells: map[int64]*cellDelta{}, clusters: map[int64]*clusterDelta{}, pairs: map[pairKey]int{}, runs: map[runKey]int{},
+		reasons: map[reasonKey]int{}}
 }
 
 func (d *deltas) write(ctx context.Context, t *tx) error {
@@ -126,5 +128,8 @@ func (d *deltas) write(ctx context.Context, t *tx) error {
 	if err := d.writePairs(ctx, t); err != nil {
 		return err
 	}
-	return d.writeRuns(ctx, t)
+	if err := d.writeRuns(ctx, t); err != nil {
+		return err
+	}
+	return d.writeReasons(ctx, t)
 }

@@ -44,6 +44,7 @@ type countedAs struct {
 	cell       int64
 	clusterKey int64
 	labelledUS sql.NullInt64
+	reasons    int // bits of reasonBits
 }
 
 func (e *countedEvaluation) pending() bool {
@@ -58,7 +59,8 @@ func (t *tx) readCounted(ctx context.Context, traces []string) ([]*countedEvalua
 	}
 	evaluations, err := collect(ctx, t, scanCounted, `
 SELECT e.id, e.trace_id, e.project_id, e.judge, `+raterOf("e")+`, e.prompt_version, e.label, e.verdict, e.status, e.lead_reason,
-    e.result_verdict, e.result_source, e.standing, e.sealed, e.cell, e.cluster_key, e.labelled_us
+    e.result_verdict, e.result_source, e.standing, e.sealed, e.cell, e.cluster_key, e.labelled_us,
+    e.reasons, e.reasons_counted
 FROM evaluations e WHERE e.trace_id IN (`+placeholders(len(traces))+`)`, anys(traces)...)
 	if err != nil {
 		return nil, err
@@ -93,7 +95,7 @@ func scanCounted(r *sql.Rows, into **countedEvaluation) error {
 	*into = e
 	return r.Scan(&e.id, &e.traceID, &e.group.projectID, &e.group.judge, &e.group.model, &e.group.version, &e.label, &e.verdict, &e.status,
 		&e.lead, &e.result.Verdict, &e.result.Source, &e.stored.standing, &e.stored.sealed, &e.stored.cell, &e.stored.clusterKey,
-		&e.stored.labelledUS)
+		&e.stored.labelledUS, &e.is.reasons, &e.stored.reasons)
 }
 
 // readSides adds to evaluations whether they wait blind, and what people said.
@@ -224,15 +226,15 @@ const countedRows = 50
 func (t *tx) writeCounted(ctx context.Context, evaluations []*countedEvaluation) error {
 	changed := slices.DeleteFunc(slices.Clone(evaluations), func(e *countedEvaluation) bool { return e.is == e.stored })
 	for rows := range slices.Chunk(changed, countedRows) {
-		values := strings.TrimSuffix(strings.Repeat("(?, CAST(? AS TEXT), CAST(? AS BOOLEAN), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT)), ", len(rows)), ", ")
+		values := strings.TrimSuffix(strings.Repeat("(?, CAST(? AS TEXT), CAST(? AS BOOLEAN), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS INTEGER)), ", len(rows)), ", ")
 		var args []any
 		for _, e := range rows {
-			args = append(args, e.id, e.is.standing, e.is.sealed, e.is.cell, e.is.clusterKey, e.is.labelledUS)
+			args = append(args, e.id, e.is.standing, e.is.sealed, e.is.cell, e.is.clusterKey, e.is.labelledUS, e.is.reasons)
 		}
 		if _, err := t.exec(ctx, `
-WITH counted (id, standing, sealed, cell, cluster_key, labelled_us) AS (VALUES `+values+`)
+WITH counted (id, standing, sealed, cell, cluster_key, labelled_us, reasons) AS (VALUES `+values+`)
 UPDATE evaluations SET standing = counted.standing, sealed = counted.sealed, cell = counted.cell,
-    cluster_key = counted.cluster_key, labelled_us = counted.labelled_us
+    cluster_key = counted.cluster_key, labelled_us = counted.labelled_us, reasons_counted = counted.reasons
 FROM counted WHERE evaluations.id = counted.id`, args...); err != nil {
 			return err
 		}

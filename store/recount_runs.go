@@ -16,7 +16,8 @@ const (
 	standingFailed   = "failed"  // in review, because its judge failed for good
 	standingResult   = "result:" // and the verdict of the result
 	standingOther    = "other"
-	standingTraces   = "traces" // of judge "": the traces of a run
+	standingTraces   = "traces"  // of judge "": the traces of a run
+	standingPlanned  = "planned" // of judge "": those of them that have an evaluation
 )
 
 type runKey struct{ run, judge, standing string }
@@ -26,7 +27,7 @@ type runKey struct{ run, judge, standing string }
 func (t *tx) addRuns(ctx context.Context, traces []string, evaluations []*countedEvaluation) error {
 	moved := map[string]bool{}
 	for _, e := range evaluations {
-		if e.was.standing != e.is.standing {
+		if e.was.standing != e.is.standing || e.was.reasons != e.is.reasons || e.is.reasons != 0 && e.was.sealed != e.is.sealed {
 			moved[e.traceID] = true
 		}
 	}
@@ -43,12 +44,24 @@ func (t *tx) addRuns(ctx context.Context, traces []string, evaluations []*counte
 			runs[v.trace] = append(runs[v.trace], v)
 		}
 	}
+	planned := map[string]bool{} // traces with an evaluation; true: with one that was counted before
 	for _, e := range evaluations {
+		counted := e.was.standing != ""
+		planned[e.traceID] = planned[e.traceID] || counted
 		for _, v := range runs[e.traceID] {
-			if e.was.standing != "" && !t.recounts.joined[v] {
+			before := counted && !t.recounts.joined[v]
+			if before {
 				t.counts.runs[runKey{v.run, e.group.judge, e.was.standing}]--
 			}
 			t.counts.runs[runKey{v.run, e.group.judge, e.is.standing}]++
+			t.counts.addReasonsOf(v.run, e, before)
+		}
+	}
+	for trace, counted := range planned {
+		for _, v := range runs[trace] {
+			if !counted || t.recounts.joined[v] {
+				t.counts.runs[runKey{v.run, "", standingPlanned}]++
+			}
 		}
 	}
 	return nil

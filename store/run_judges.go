@@ -8,11 +8,21 @@ import (
 // RunJudgeRow counts what one judge said in a run. Pass, Borderline and Fail
 // count results, so what is sealed is in Waiting only.
 type RunJudgeRow struct {
-	Judge                  string `json:"judge"`
-	Pass, Borderline, Fail int    `json:"-"`
-	Waiting                int    `json:"waiting"` // for a person
-	Refused                int    `json:"refused"`
-	Failed                 int    `json:"failed"` // of Waiting: the judge failed for good
+	Judge      string `json:"judge"`
+	Pass       int    `json:"-"`
+	Borderline int    `json:"-"`
+	Fail       int    `json:"-"`
+	NoVerdict  int    `json:"no_verdict"` // settled without a verdict
+	Pending    int    `json:"pending"`    // queued or being judged
+	Waiting    int    `json:"waiting"`    // for a person, but for those in Failed
+	Refused    int    `json:"refused"`
+	Failed     int    `json:"failed"` // wait for a person because the judge failed for good
+}
+
+// Expected is how many evaluations the judge has in the run: each is in exactly
+// one of the counts.
+func (r RunJudgeRow) Expected() int {
+	return r.Pending + r.Refused + r.Waiting + r.Failed + r.Pass + r.Borderline + r.Fail + r.NoVerdict
 }
 
 // RunJudges counts a run's evaluations by judge. Roles: all.
@@ -26,12 +36,9 @@ func (s *Store) RunJudges(ctx context.Context, a Actor, project, name string) (_
 		return nil, err
 	}
 	return collect(ctx, s.reader, func(rows *sql.Rows, r *RunJudgeRow) error {
-		return rows.Scan(&r.Judge, &r.Pass, &r.Borderline, &r.Fail, &r.Waiting, &r.Refused, &r.Failed)
+		return rows.Scan(&r.Judge, &r.Pending, &r.Refused, &r.Waiting, &r.Failed, &r.Pass, &r.Borderline, &r.Fail, &r.NoVerdict)
 	}, `
-SELECT c.judge, COALESCE(sum(c.n) FILTER (WHERE c.standing = 'result:pass'), 0),
-    COALESCE(sum(c.n) FILTER (WHERE c.standing = 'result:borderline'), 0), COALESCE(sum(c.n) FILTER (WHERE c.standing = 'result:fail'), 0),
-    COALESCE(sum(c.n) FILTER (WHERE c.standing IN ('in_review', 'failed')), 0),
-    COALESCE(sum(c.n) FILTER (WHERE c.standing = 'refused'), 0), COALESCE(sum(c.n) FILTER (WHERE c.standing = 'failed'), 0)
+SELECT c.judge, `+standings+`
 FROM runs r JOIN run_counts c ON c.run_id = r.id
 WHERE r.project_id = ? AND r.name = ? AND c.judge <> '' GROUP BY c.judge HAVING sum(c.n) > 0 ORDER BY c.judge`, p.ID, name)
 }

@@ -7,34 +7,52 @@ import (
 	"time"
 )
 
-// RunRow is a run with its counts. Pass counts only what has a result, so it
-// tells nothing of what is sealed.
+// RunRow is a run with its counts. They add up: Evaluations is the sum of
+// Pending, Refused, Waiting, Failed, Pass, Borderline, Fail and NoVerdict. Pass,
+// Borderline and Fail count only what has a result, so they tell nothing of what
+// is sealed.
 type RunRow struct {
 	Name        string
 	Traces      int
+	Unjudged    int // traces for which nothing was planned
 	Evaluations int
 	Pending     int // queued or being judged
 	Refused     int
-	Waiting     int // for a person
+	Waiting     int // for a person, but for those in Failed
+	Failed      int // wait for a person because their judge failed for good
 	Final       int // have a result: accepted, or settled by people
 	Pass        int // of those with a result
+	Borderline  int
+	Fail        int
+	NoVerdict   int // settled without a verdict
 	CreatedAt   time.Time
 }
 
 func scanRun(rows *sql.Rows, r *RunRow) error {
-	err := rows.Scan(&r.Name, &r.CreatedAt, &r.Traces, &r.Evaluations, &r.Pending, &r.Refused, &r.Waiting, &r.Final, &r.Pass)
+	var planned int
+	err := rows.Scan(&r.Name, &r.CreatedAt, &r.Traces, &planned, &r.Pending, &r.Refused, &r.Waiting, &r.Failed,
+		&r.Pass, &r.Borderline, &r.Fail, &r.NoVerdict, &r.Final)
+	r.Evaluations = r.Pending + r.Refused + r.Waiting + r.Failed + r.Pass + r.Borderline + r.Fail + r.NoVerdict
+	r.Unjudged = r.Traces - planned
 	r.CreatedAt = r.CreatedAt.UTC()
 	return err
 }
+
+// standings are the sums of run_counts c by standing: pending, refused, in
+// review, failed, pass, borderline, fail, and whatever else there is.
+const standings = `COALESCE(sum(c.n) FILTER (WHERE c.standing = 'pending'), 0), COALESCE(sum(c.n) FILTER (WHERE c.standing = 'refused'), 0),
+    COALESCE(sum(c.n) FILTER (WHERE c.standing = 'in_review'), 0), COALESCE(sum(c.n) FILTER (WHERE c.standing = 'failed'), 0),
+    COALESCE(sum(c.n) FILTER (WHERE c.standing = 'result:pass'), 0), COALESCE(sum(c.n) FILTER (WHERE c.standing = 'result:borderline'), 0),
+    COALESCE(sum(c.n) FILTER (WHERE c.standing = 'result:fail'), 0),
+    COALESCE(sum(c.n) FILTER (WHERE c.judge <> '' AND c.standing NOT IN ('pending', 'refused', 'in_review', 'failed', 'result:pass', 'result:borderline', 'result:fail')), 0)`
 
 // runCounts reads the kept counts of the runs that the condition picks.
 func runCounts(pick string) string {
 	return `
 WITH picked AS (SELECT id, name, created_at FROM runs WHERE ` + pick + `)
-SELECT p.name, p.created_at, COALESCE(sum(c.n) FILTER (WHERE c.standing = 'traces'), 0), COALESCE(sum(c.n) FILTER (WHERE c.standing <> 'traces'), 0),
-    COALESCE(sum(c.n) FILTER (WHERE c.standing = 'pending'), 0), COALESCE(sum(c.n) FILTER (WHERE c.standing = 'refused'), 0),
-    COALESCE(sum(c.n) FILTER (WHERE c.standing IN ('in_review', 'failed')), 0),
-    COALESCE(sum(c.n) FILTER (WHERE c.standing LIKE 'result:%'), 0), COALESCE(sum(c.n) FILTER (WHERE c.standing = 'result:pass'), 0)
+SELECT p.name, p.created_at, COALESCE(sum(c.n) FILTER (WHERE c.standing = 'traces'), 0), COALESCE(sum(c.n) FILTER (WHERE c.standing = 'planned'), 0),
+    ` + standings + `,
+    COALESCE(sum(c.n) FILTER (WHERE c.standing LIKE 'result:%'), 0)
 FROM picked p LEFT JOIN run_counts c ON c.run_id = p.id
 GROUP BY p.id, p.name, p.created_at ORDER BY p.created_at DESC, p.id DESC`
 }

@@ -248,12 +248,12 @@ func TestPolicy(t *testing.T) {
 		t.Errorf("by a reviewer: error %v, want ErrForbidden", err)
 	}
 	for field, bad := range map[string]func(*judge.Policy){
-		"random_audit":       func(p *judge.Policy) { p.RandomAudit = 1.1 },
-		"boundary_audit":     func(p *judge.Policy) { p.BoundaryAudit = -0.1 },
-		"blind":              func(p *judge.Policy) { p.Blind = "sometimes" },
-		"blind_share":        func(p *judge.Policy) { p.BlindShare = 2 },
-		"due_hours_high":     func(p *judge.Policy) { p.DueHoursHigh = 0 },
-		"due_hours_standard": func(p *judge.Policy) { p.DueHoursStandard = 9000 },
+		"audit.random":       func(p *judge.Policy) { p.RandomAudit = 1.1 },
+		"audit.boundary":     func(p *judge.Policy) { p.BoundaryAudit = -0.1 },
+		"blind.mode":         func(p *judge.Policy) { p.Blind = "sometimes" },
+		"blind.share":        func(p *judge.Policy) { p.BlindShare = 2 },
+		"due_hours.high":     func(p *judge.Policy) { p.DueHoursHigh = 0 },
+		"due_hours.standard": func(p *judge.Policy) { p.DueHoursStandard = 9000 },
 		"lease_minutes":      func(p *judge.Policy) { p.LeaseMinutes = 0 },
 	} {
 		policy := p.Policy

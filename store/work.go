@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -108,9 +107,7 @@ func scanWorkRow(r *sql.Rows, w *workRow) error {
 }
 
 // loadWork reads the traces of claimed work, outside the write lock. A trace
-// carries the one recorded report that is to be judged and no labels. Where the
-// same judge gave several, it stands at its place among them and those before it
-// are empty: they are work of their own.
+// carries the one recorded report that is to be judged and no labels.
 func (s *Store) loadWork(ctx context.Context, rows []workRow) ([]judge.Work, error) {
 	var traces, judgments []string
 	for _, r := range rows {
@@ -131,16 +128,10 @@ func (s *Store) loadWork(ctx context.Context, rows []workRow) ([]judge.Work, err
 		if err != nil {
 			return nil, err
 		}
-		w := judge.Work{EvaluationID: r.ID, Fence: r.Fence, Project: r.project, Planned: r.planned, Policy: policy}
-		if w.Planned.Samples == 1 {
-			w.Planned.Samples = 0 // as it was planned
-		}
-		w.Planned.Judgment = judge.NoJudgment
+		w := judge.Work{EvaluationID: r.ID, Fence: r.Fence, Project: r.project, Planned: asPlanned(r.planned), Policy: policy}
 		w.Trace = bodies[r.body].Trace
 		if r.judgmentRef != "" {
-			w.Planned.Judgment = r.siblings
-			w.Trace.Judgments = make([]judge.Judgment, r.siblings+1)
-			if err := json.Unmarshal([]byte(recorded[r.judgmentRef]), &w.Trace.Judgments[r.siblings]); err != nil {
+			if err := placeRecorded(&w.Trace, &w.Planned, r.siblings, recorded[r.judgmentRef]); err != nil {
 				return nil, fmt.Errorf("read the recorded report of evaluation %s: %w", r.ID, err)
 			}
 		}
