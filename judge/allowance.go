@@ -11,9 +11,8 @@ type Budget struct {
 	Requests, Tokens int
 }
 
-// MaxPause is the longest pause of an endpoint that processes share. A call that
-// is asked to wait longer is given up by the harness, so there is nothing to
-// wait for.
+// MaxPause is the longest pause of an endpoint that processes share. An endpoint
+// that asks for more counts as down, and each process asks it again by itself.
 const MaxPause = 5 * time.Minute
 
 // BudgetRequest asks for a slice of an endpoint's budget.

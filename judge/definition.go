@@ -28,6 +28,9 @@ type Judge struct {
 	// Source is the definition as it was written (YAML), stored with the
 	// project when the judge is first used.
 	Source []byte
+	// Notes are what a definition's author may want to know although it is no
+	// fault, each with its line.
+	Notes []string
 	// Read turns a schema-valid report into the normalised result. It never
 	// sees a report that failed the schema or a hard check.
 	Read func(report json.RawMessage, t *Trace) (Reading, error)

@@ -137,13 +137,16 @@ type CheckResult struct {
 // Attempt is one model call that brought a reply, kept whole and never
 // rewritten. Engines that call no model make one attempt without a prompt.
 type Attempt struct {
-	// Purpose is empty for a call that asks for the report, or
-	// PurposeDecomposition.
+	// Purpose is empty for a call that asks for the report, else
+	// PurposeDecomposition or PurposeProbe.
 	Purpose string `json:"purpose,omitempty"`
 	Number  int    `json:"number"` // from 1
 	// Sample is which of several answers the call belongs to, from 1; 0 where the
 	// model is asked for one.
-	Sample        int             `json:"sample,omitempty"`
+	Sample int `json:"sample,omitempty"`
+	// StepsFrom names the evaluation whose call cut the reference into the steps
+	// that this prompt shows, where that was another one.
+	StepsFrom     string          `json:"steps_from,omitempty"`
 	Engine        string          `json:"engine"`
 	Endpoint      string          `json:"endpoint,omitempty"` // host only
 	ModelAsked    string          `json:"model_asked,omitempty"`

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/countersign/countersign/judge/fold"
 )
 
 // generalCheck is a check that a definition can ask for without Go. Exactly one
@@ -54,7 +56,7 @@ func (p *parser) checkList(n located) {
 func (p *parser) check(item located) generalCheck {
 	var c generalCheck
 	at := func(to *pointerPath, key string) func(located) {
-		return func(n located) { *to = p.pointer(n, key) }
+		return func(n located) { *to = p.optional(n, key) }
 	}
 	if !p.keys(item, "a check", map[string]func(located){
 		"name": func(n located) { c.Name = p.text(n, "a check's name") },
@@ -133,7 +135,7 @@ func (p *parser) oneKind(item located) {
 
 func (p *parser) when(n located, c *generalCheck) {
 	p.keys(n, "when", map[string]func(located){
-		"pointer": func(n located) { c.When = p.pointer(n, "when.pointer") },
+		"pointer": func(n located) { c.When = p.optional(n, "when.pointer") },
 		"equals": func(n located) {
 			text, fault := n.appendJSON(nil)
 			if fault != nil {
@@ -168,7 +170,7 @@ func (c generalCheck) run(report json.RawMessage, t *Trace) (faults []string, sk
 }
 
 // runQuote: the whole text, or else each quotation in it, must occur in the
-// field; white space, quotation marks and case are folded.
+// field (see quotedIn).
 func (c generalCheck) runQuote(doc any, t *Trace) (faults []string, skipped bool) {
 	found := c.Quote.find(doc)
 	if len(found) == 0 || !HasField(t, c.In) {
@@ -176,12 +178,9 @@ func (c generalCheck) runQuote(doc any, t *Trace) (faults []string, skipped bool
 	}
 	var texts []string
 	for _, text := range FieldTexts(t, c.In) {
-		texts = append(texts, foldQuote(text))
+		texts = append(texts, fold.Text(text).Text)
 	}
-	occurs := func(s string) bool {
-		folded := foldQuote(s)
-		return folded != "" && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, folded) })
-	}
+	occurs := func(s string) bool { return quotedIn(texts, s) }
 	for _, f := range found {
 		text, ok := f.value.(string)
 		if !ok {

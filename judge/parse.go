@@ -77,6 +77,8 @@ type parser struct {
 	schema located // as it was written, for lines
 	report reportPlaces
 	checks []generalCheck
+	// settled is the report on identical texts; nil: none was given.
+	settled json.RawMessage
 }
 
 func (p *parser) fault(at located, format string, args ...any) {
@@ -111,7 +113,7 @@ func (p *parser) keys(n located, what string, handle map[string]func(located)) b
 }
 
 func (p *parser) definition(root located) {
-	var inputs, prompt, report, checks located
+	var inputs, prompt, report, checks, identical located
 	put := func(to *located) func(located) { return func(n located) { *to = n } }
 	var promptFile, schemaFile located
 	if !p.keys(root, "the definition", map[string]func(located){
@@ -129,6 +131,7 @@ func (p *parser) definition(root located) {
 		"thresholds":  p.thresholds,
 		"checks":      put(&checks),
 		"routing":     p.routing,
+		"identical":   put(&identical),
 	}) {
 		return
 	}
@@ -148,6 +151,7 @@ func (p *parser) definition(root located) {
 	p.compileSchema(root)
 	p.reportPlaces(report, root)
 	p.checkList(checks)
+	p.identical(identical)
 }
 
 // besides reads prompt_file and schema_file and writes them into the source.
@@ -349,13 +353,18 @@ func (p *parser) compileSchema(root located) {
 }
 
 // version is the hash of all that decides what the judge is asked and how its
-// answer counts. Comments, the order of keys and the description do not.
+// answer counts, the house's own texts included. Comments, the order of keys and
+// the description do not.
 func (p *parser) version() string {
 	j := &p.judge
-	content, err := json.Marshal([]any{
+	parts := []any{
 		j.Prompt, j.Schema, j.Labels, j.Blocks, j.Inputs, j.Ordinal, j.MaxRepairs, j.Band, j.Routing,
-		p.report.canonical(), p.checks,
-	})
+		p.report.canonical(), p.checks, houseVersion,
+	}
+	if p.settled != nil {
+		parts = append(parts, p.settled)
+	}
+	content, err := json.Marshal(parts)
 	if err != nil {
 		panic("judge: a definition that was read cannot be encoded: " + err.Error())
 	}

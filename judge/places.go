@@ -49,7 +49,7 @@ func (p *parser) reportPlaces(n, root located) {
 				p.fault(n, "report.score: min must be less than max")
 			}
 		},
-		"critical": func(n located) { p.report.critical = p.pointer(n, "report.critical") },
+		"critical": func(n located) { p.report.critical = p.optional(n, "report.critical") },
 	}) {
 		return
 	}
@@ -96,20 +96,6 @@ func labelNames(labels []Label) []string {
 		list[i] = l.Name
 	}
 	return list
-}
-
-// pointer reads a JSON pointer and holds it against the schema.
-func (p *parser) pointer(n located, what string) pointerPath {
-	path, err := parsePointer(p.text(n, what))
-	if err != nil {
-		p.fault(n, "%s: %v", what, err)
-		return nil
-	}
-	if p.schema.Node != nil && p.schema.Kind == yaml.MappingNode && len(path.inSchema(p.schema)) == 0 {
-		p.fault(n, "%s: the pointer %s finds nothing in the schema", what, n.Value)
-		return nil
-	}
-	return path
 }
 
 // reading gives the function that reads an own judge's report.

@@ -2,24 +2,11 @@ package judge
 
 import (
 	"regexp"
+	"slices"
 	"strings"
-	"unicode"
 
-	"golang.org/x/text/unicode/norm"
+	"github.com/countersign/countersign/judge/fold"
 )
-
-// foldMarks writes the forms of one mark as one: quotation marks and dashes.
-var foldMarks = strings.NewReplacer(
-	"“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`, "‘", "'", "’", "'",
-	"–", "-", "—", "-", "‑", "-", "−", "-",
-)
-
-// foldQuote writes a text so that two copies of it compare equal whatever their
-// white space, case, quotation marks and dashes.
-func foldQuote(s string) string {
-	s = foldMarks.Replace(norm.NFKC.String(s))
-	return strings.Join(strings.FieldsFunc(strings.ToLower(s), unicode.IsSpace), " ")
-}
 
 var quotedPattern = regexp.MustCompile(`"([^"]+)"|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»`)
 
@@ -34,4 +21,32 @@ func quotedParts(s string) []string {
 		}
 	}
 	return parts
+}
+
+// ellipsis is where a quotation leaves words out, in a folded text.
+var ellipsis = regexp.MustCompile(`\[\.{2,}\]|\(\.{2,}\)|\.{3,}`)
+
+// quotedIn reports whether one of the folded texts holds a quotation. White space,
+// case, kinds of quotation mark and dash, ligatures and invisible characters do
+// not count; around an ellipsis the pieces must stand in the text in their order.
+func quotedIn(texts []string, quotation string) bool {
+	var pieces []string
+	for _, piece := range ellipsis.Split(fold.Quote(quotation), -1) {
+		if piece = fold.Quote(piece); piece != "" {
+			pieces = append(pieces, piece)
+		}
+	}
+	if pieces == nil {
+		return false
+	}
+	return slices.ContainsFunc(texts, func(text string) bool {
+		for _, piece := range pieces {
+			i := strings.Index(text, piece)
+			if i < 0 {
+				return false
+			}
+			text = text[i+len(piece):]
+		}
+		return true
+	})
 }

@@ -25,12 +25,6 @@ type Reading struct {
 	// UncitedSteps are the numbers of the steps that claim something and cite
 	// nothing, in order. Nil: not this judge's question; empty: there is none.
 	UncitedSteps []int
-
-	// BelowThreshold, Reasons and Uncited are what readings decided themselves
-	// before they gave the facts above.
-	BelowThreshold string
-	Reasons        []Reason
-	Uncited        string
 }
 
 // Part is a value that a report gives for one part of a trace or of a rubric.

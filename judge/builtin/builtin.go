@@ -45,31 +45,55 @@ func Judges() []judge.Judge { return slices.Clone(all()) }
 
 // all reads the definitions once.
 var all = sync.OnceValue(func() []judge.Judge {
+	logic, logicSteps := LogicWith(DefaultRubric())
 	return []judge.Judge{
-		stepsJudge(), referenceJudge(), logicJudge(), citationsJudge(nil),
-		stepsComparisonJudge(), logicStepsJudge(),
+		stepsJudge(), referenceJudge(), logic, citationsJudge(nil),
+		stepsComparisonJudge(), logicSteps,
 	}
 })
 
-// JudgesWithMarkers are Judges where a project writes citation markers in a form
-// of its own: pattern finds a marker and its first group holds the id. It is part
-// of the prompt version of citations. The engine rules needs the same pattern.
-func JudgesWithMarkers(pattern *regexp.Regexp) []judge.Judge {
+// Setup is what a project can set of the built-in judges. What is set is part of
+// the prompt version of the judges that it concerns; the names stay.
+type Setup struct {
+	// Markers finds a citation marker, its first group the id. Nil: the default
+	// form. The engine rules needs the same pattern.
+	Markers *regexp.Regexp
+	// Rubric of logic and logic-steps. Nil: the default.
+	Rubric judge.Rubric
+}
+
+// JudgesWith are Judges with a project's own settings.
+func JudgesWith(s Setup) []judge.Judge {
 	list := Judges()
 	for i := range list {
-		if list[i].Name == Citations {
-			list[i] = citationsJudge(pattern)
+		switch {
+		case list[i].Name == Citations && s.Markers != nil:
+			list[i] = citationsJudge(s.Markers)
+		case list[i].Name == Logic && s.Rubric != nil:
+			list[i], _ = LogicWith(s.Rubric)
+		case list[i].Name == LogicSteps && s.Rubric != nil:
+			_, list[i] = LogicWith(s.Rubric)
 		}
 	}
 	return list
 }
 
+// JudgesWithMarkers are JudgesWith a pattern alone.
+func JudgesWithMarkers(pattern *regexp.Regexp) []judge.Judge {
+	return JudgesWith(Setup{Markers: pattern})
+}
+
 // load reads a judge's folder. The files are compiled in, so a fault in them is
 // a fault of the program, which its tests find.
 func load(name string, blocks map[string]string, derived ...string) judge.Judge {
+	return loadWith(name, func(beside string) ([]byte, error) { return files.ReadFile(path.Join(name, beside)) }, blocks, derived...)
+}
+
+// loadWith is load for a judge whose files beside its definition are read by read.
+func loadWith(name string, read func(beside string) ([]byte, error), blocks map[string]string, derived ...string) judge.Judge {
 	file := path.Join(name, "judge.yaml")
 	j, err := judge.ParseDefinitionWith(file, content(file), judge.DefinitionFiles{
-		Read:    func(beside string) ([]byte, error) { return files.ReadFile(path.Join(name, beside)) },
+		Read:    read,
 		Blocks:  blocks,
 		Derived: derived,
 	})

@@ -70,8 +70,14 @@ func runCases(t *testing.T, judgeName, base string, trace judge.Trace, cases []c
 			}
 			single := map[string]string{}
 			for _, c := range j.Checks {
-				if faults, skipped := c.Run(json.RawMessage(report), &tr); !skipped && len(faults) > 0 {
+				faults, skipped := c.Run(json.RawMessage(report), &tr)
+				if !skipped && len(faults) > 0 {
 					single[c.Name] = strings.Join(faults, "; ")
+				}
+				for _, f := range faults { // a model is told where to repair
+					if c.Kind == judge.Hard && !strings.HasPrefix(f, "/") {
+						t.Errorf("hard check %s: no JSON pointer in %q", c.Name, f)
+					}
 				}
 			}
 			if diff := cmp.Diff(got, single); diff != "" {
@@ -104,13 +110,13 @@ func TestStepsChecks(t *testing.T) {
 		{name: "a candidate step out of range", harm: []string{`"candidate_step_count": 3`, `"candidate_step_count": 2`},
 			want: map[string]string{"alignment.candidate_in_range": "3 is not from 1 to 2"}},
 		{name: "a candidate step left out", harm: []string{`"candidate_step_count": 3`, `"candidate_step_count": 4`},
-			want: map[string]string{"alignment.candidate_covered": "candidate step 4 of 4 is neither"}},
+			want: map[string]string{"alignment.candidate_covered": "/step_alignments: candidate step 4 of 4 is neither"}},
 		{name: "a candidate step in both lists", harm: []string{`"candidate_step_index": 3`, `"candidate_step_index": 2`, `"candidate_step_count": 3`, `"candidate_step_count": 2`},
-			want: map[string]string{"alignment.candidate_covered": "step 2 is both"}},
+			want: map[string]string{"alignment.candidate_covered": "/unaligned_candidate_steps/0/candidate_step_index: candidate step 2 is both"}},
 		{name: "MISSING with steps", harm: []string{`EQUIVALENT`, `MISSING`},
 			want: map[string]string{"alignment.missing_is_empty": "MISSING, but"}},
 		{name: "steps missing without MISSING", harm: []string{`[2]`, `[]`, `[1]`, `[1, 2]`},
-			want: map[string]string{"alignment.missing_is_empty": "EQUIVALENT, but candidate_step_indices is empty"}},
+			want: map[string]string{"alignment.missing_is_empty": "/step_alignments/1/candidate_step_indices: EQUIVALENT, but it is empty"}},
 		{name: "score too high, incorrect", harm: []string{`0.9`, `0.95`, `EQUIVALENT`, `INCORRECT`},
 			want: map[string]string{"score.too_high": "reference step 2 INCORRECT", "answer.lucky": "right answer, wrong way"}},
 		{name: "score too high, erroneous", harm: []string{`0.9`, `1`, `EXTRA_VALID`, `EXTRA_ERRONEOUS`},
@@ -119,6 +125,8 @@ func TestStepsChecks(t *testing.T) {
 			want: map[string]string{"score.too_high": "1 critical"}},
 		{name: "score just below too high", harm: []string{`0.9`, `0.949`, `"critical_errors": []`, `"critical_errors": ["x"]`}},
 		{name: "score too low", harm: []string{`0.9`, `0.59`}, want: map[string]string{"score.too_low": "0.59"}},
+		{name: "score too low, whatever stands beside the reference's steps", harm: []string{`0.9`, `0.59`, `EXTRA_VALID`, `EXTRA_ERRONEOUS`}, want: map[string]string{"score.too_low": "0.59"}},
+		{name: "score low with a wrong answer", harm: []string{`0.9`, `0.59`, `"final_answer_match": true`, `"final_answer_match": false`}, trace: func(tr *judge.Trace) { tr.Reference = "Answer: 19" }},
 		{name: "score low with a reason", harm: []string{`0.9`, `0.59`, `EQUIVALENT`, `PARTIALLY_CORRECT`}},
 		{name: "lucky", harm: []string{`0.9`, `0.8`, `EQUIVALENT`, `INCORRECT`}, want: map[string]string{"answer.lucky": "0.80"}},
 		{name: "answers differ", trace: func(tr *judge.Trace) { tr.Reference = "The answer is 1,800." },
@@ -170,7 +178,28 @@ func TestReferenceChecks(t *testing.T) {
 		{name: "one of the alternatives", trace: func(t *judge.Trace) { t.Reference = "is 40 euros | is 50 euros" }},
 		{name: "rationale quotes nothing", harm: []string{`is 40 euros`, `is fifty euros`}, want: map[string]string{"rationale.cites": "word for word"}},
 		{name: "rationale need not quote at standard stakes", harm: []string{`is 40 euros`, `is fifty euros`}, trace: func(t *judge.Trace) { t.Stakes = judge.StandardStakes }},
-		{name: "negation", trace: func(t *judge.Trace) { t.Output = "You do not get 40 euros back." }, want: map[string]string{"negation.flipped": "1 times"}},
+		{name: "rationale quotes one word", harm: []string{`is 40 euros`, `refund`}, want: map[string]string{"rationale.cites": "at least three words"}},
+		{name: "rationale quotes two words", harm: []string{`is 40 euros`, `the refund`}, want: map[string]string{"rationale.cites": "/rationale"}},
+		{name: "rationale quotes a part of a word", harm: []string{`is 40 euros`, `he refund is 4`}, want: map[string]string{"rationale.cites": "/rationale"}},
+		{name: "rationale quotes an amount", harm: []string{`is 40 euros`, `40 Euros`}},
+		{name: "rationale quotes a short reference whole", harm: []string{`is 40 euros`, `to be refunded`, `It keeps`, `It says \"Yes.\" and keeps`}, trace: func(t *judge.Trace) { t.Reference, t.Output = "Yes", "Certainly" }},
+		{name: "rationale repeats the reference without marks", harm: []string{`\"is 40 euros\"`, `that the refund is 40 euros`}},
+		{name: "negation", trace: func(t *judge.Trace) { t.Output = "You do not get 40 euros back." }, want: map[string]string{"negation.flipped": "the candidate denies once, the reference never"}},
+		{name: "another thing denied", trace: func(t *judge.Trace) {
+			t.Reference, t.Output = "Not the buyer but the seller pays: it is 40 euros.", "The buyer, not the seller, pays; 40 euros."
+		}, want: map[string]string{"negation.flipped": "the reference denies “buyer” and the candidate “seller”"}},
+		{name: "an exception for a denial", trace: func(t *judge.Trace) {
+			t.Reference, t.Output = "The refund is 40 euros, not in winter.", "The refund is 40 euros unless in winter."
+		}, want: map[string]string{"negation.flipped": "1 in the candidate, 0 in the reference"}},
+		{name: "a denial in another order", trace: func(t *judge.Trace) {
+			t.Reference, t.Output = "The seller is not liable for loss of profit; the fee is 40 euros.", "For loss of profit, the seller isn't liable. The fee is 40 euros."
+		}, harm: []string{`is 40 euros`, `fee is 40 euros`}},
+		{name: "a denial with another word", trace: func(t *judge.Trace) {
+			t.Reference, t.Output = "There is no refund: it is 40 euros lost, 1,000 at most.", "A refund is not paid. 40 euros are lost, at most 1,000."
+		}, harm: []string{`is 40 euros`, `it is 40 euros`}},
+		{name: "one of the alternatives denies", trace: func(t *judge.Trace) {
+			t.Reference, t.Output = "The refund is 40 euros. | There is no refund, it is 40 euros.", "No refund. 40 euros."
+		}},
 	})
 }
 
@@ -213,6 +242,8 @@ func TestLogicStepsChecks(t *testing.T) {
 		{name: "step that is not there", harm: []string{`"step_index": 2`, `"step_index": 4`}, want: map[string]string{"step_index.exists": "there is no step 4; the trace has 3"}},
 		{name: "verbatim", harm: []string{`so all birds swim`, `penguins cannot fly at all`}, want: map[string]string{"citation.verbatim": "does not occur"}},
 		{name: "fallacy", harm: []string{`"rule_violated": "hasty generalisation"`, `"rule_violated": " "`}, want: map[string]string{"fallacy.named": "names no fallacy"}},
+		{name: "severity without a dimension", harm: []string{`"score": 2`, `"score": 3.5`, `"validity_score": 4`, `"validity_score": 4.4`, `, "dimension": "formal_fallacy_detection", "step_citation"`, `, "step_citation"`}, want: map[string]string{"score.severity": "no dimension has less than 3.5"}},
+		{name: "severity without a dimension, one is low", harm: []string{`, "dimension": "formal_fallacy_detection", "step_citation"`, `, "step_citation"`}},
 		{name: "severity", harm: []string{`"score": 2`, `"score": 3.5`, `"validity_score": 4`, `"validity_score": 4.4`}, want: map[string]string{"score.severity": "has 3.5"}},
 	})
 }
@@ -221,8 +252,9 @@ const citationsReport = `{"overall_citation_accuracy_score": 0.5, "total_citatio
 	"citation_evaluations": [
 	{"citation_id": "1", "reasoning_step_index": 1, "reasoning_step_text": "a", "citation_exists": true, "quote_accurate": true, "context_fidelity": "accurate", "claim_support_strength": "fully_supported", "explanation": "", "flagged": false},
 	{"citation_id": "2", "reasoning_step_index": 2, "reasoning_step_text": "b", "citation_exists": true, "quote_accurate": true, "context_fidelity": "accurate", "claim_support_strength": "partially_supported", "explanation": "weaker", "flagged": false},
-	{"citation_id": "9", "reasoning_step_index": 3, "reasoning_step_text": "c", "citation_exists": false, "quote_accurate": false, "context_fidelity": "mismatch", "claim_support_strength": "unsupported", "explanation": "", "flagged": true}],
-	"misattribution_flags": [{"citation_id": "9", "reasoning_step_index": 3, "flag_type": "citation_not_found", "severity": "minor", "detail": "no source 9"}]}`
+	{"citation_id": "9", "reasoning_step_index": 3, "reasoning_step_text": "c", "citation_exists": false, "quote_accurate": true, "context_fidelity": "accurate", "claim_support_strength": "unsupported", "explanation": "", "flagged": true}],
+	"misattribution_flags": [{"citation_id": "9", "reasoning_step_index": 3, "flag_type": "citation_not_found", "severity": "minor", "detail": "no source 9"},
+	{"citation_id": "9", "reasoning_step_index": 3, "flag_type": "unsupported", "severity": "minor", "detail": "nothing supports it"}]}`
 
 func citationsTrace() judge.Trace {
 	return judge.Trace{
@@ -240,23 +272,30 @@ func TestCitationsChecks(t *testing.T) {
 		{name: "one skipped", trace: func(t *judge.Trace) { t.Output += "\nAnd again [2]." },
 			want: map[string]string{"citations.covered": "occurrence 4, [2] in step 4"}},
 		{name: "one judged twice does not cover another", harm: []string{`"citation_id": "9", "reasoning_step_index": 3, "reasoning_step_text"`, `"citation_id": "1", "reasoning_step_index": 1, "reasoning_step_text"`},
-			want: map[string]string{"citations.covered": "[9] in step 3", "citations.invented": "/citation_evaluations/2", "flag.matches": "fits no flagged", "exists.agrees": "citation_exists is false"}},
+			want: map[string]string{"citations.covered": "[9] in step 3", "citations.invented": "/citation_evaluations/2", "flag.matches": "fits no flagged", "exists.agrees": "it is false, but a source [1] is given: true"}},
 		{name: "steps counted otherwise", harm: []string{`"reasoning_step_index": 1,`, `"reasoning_step_index": 11,`}},
 		{name: "two in one bracket", trace: func(t *judge.Trace) { t.Output = strings.Replace(t.Output, "[2]", "[2, 1]", 1) },
 			want: map[string]string{"citations.covered": "[1] in step 2"}},
 		{name: "one invented", harm: []string{`"citation_id": "2"`, `"citation_id": "3"`},
-			want: map[string]string{"citations.invented": "[3] in step 2", "citations.covered": "[2] in step 2", "exists.agrees": `a source "3" is given: false`}},
+			want: map[string]string{"citations.invented": "[3] in step 2", "citations.covered": "[2] in step 2", "exists.agrees": "a source [3] is given: false"}},
 		{name: "total", harm: []string{`"total_citations_evaluated": 3`, `"total_citations_evaluated": 4`}, want: map[string]string{"total.count": "it is 4, but there are 3"}},
 		{name: "formula", harm: []string{`0.5`, `0.52`}, want: map[string]string{"score.formula": "give 0.5"}},
 		{name: "formula within", harm: []string{`0.5`, `0.51`}},
 		{name: "a flag without a flagged citation", harm: []string{`"flagged": true`, `"flagged": false`}, want: map[string]string{"flag.matches": "fits no flagged evaluation"}},
 		{name: "a flag at another step", harm: []string{`"reasoning_step_index": 3, "flag_type"`, `"reasoning_step_index": 1, "flag_type"`}, want: map[string]string{"flag.matches": "/misattribution_flags/0"}},
 		{name: "a flag that names no step", harm: []string{`"reasoning_step_index": 3, "flag_type"`, `"reasoning_step_index": null, "flag_type"`}},
-		{name: "flagged without a flag", harm: []string{`"explanation": "weaker", "flagged": false`, `"explanation": "weaker", "flagged": true`, `0.5`, `0.3333`}, want: map[string]string{"flag.matches": "has no flag of it"}},
+		{name: "flagged without a flag", harm: []string{`"explanation": "weaker", "flagged": false`, `"explanation": "weaker", "flagged": true`, `0.5`, `0.3333`}, want: map[string]string{"flag.matches": "has no flag of [2]"}},
 		{name: "unsupported without a flag", harm: []string{`partially_supported`, `unsupported`, `0.5`, `0.3333`}, want: map[string]string{"flag.matches": "flag unsupported"}},
-		{name: "not found needs its own flag", harm: []string{`"flag_type": "citation_not_found"`, `"flag_type": "unsupported"`}, want: map[string]string{"flag.matches": "citation_not_found"}},
+		{name: "not found needs its own flag", harm: []string{`"flag_type": "citation_not_found"`, `"flag_type": "unsupported"`}, want: map[string]string{"flag.matches": "/citation_evaluations/2/citation_exists: it is false, but misattribution_flags has no flag citation_not_found of [9]"}},
+		{name: "unsupported needs its own flag, also where the source is not there", harm: []string{`"flag_type": "unsupported"`, `"flag_type": "citation_not_found"`}, want: map[string]string{"flag.matches": "no flag unsupported of [9]"}},
+		{name: "a quotation that is wrong, where the source is not there", harm: []string{`"citation_exists": false, "quote_accurate": true`, `"citation_exists": false, "quote_accurate": false`}, want: map[string]string{"flag.matches": "no flag quote_mismatch of [9]"}},
+		{name: "a context that is wrong, where the source is not there", harm: []string{`"accurate", "claim_support_strength": "unsupported"`, `"mismatch", "claim_support_strength": "unsupported"`}, want: map[string]string{"flag.matches": "no flag context_mismatch of [9]"}},
+		{name: "one flag for two flagged occurrences of its citation", trace: func(t *judge.Trace) { t.Output += "\nAnd once more it was [9]." }, harm: []string{
+			`"misattribution_flags"`, `"x": [], "misattribution_flags"`, `"explanation": "", "flagged": true}],`, `"explanation": "", "flagged": true},
+			{"citation_id": "9", "reasoning_step_index": 4, "reasoning_step_text": "d", "citation_exists": false, "quote_accurate": true, "context_fidelity": "accurate", "claim_support_strength": "unsupported", "explanation": "", "flagged": true}],`,
+			`"total_citations_evaluated": 3`, `"total_citations_evaluated": 4`, `0.5,`, `0.375,`}},
 		{name: "exists wrongly", harm: []string{`"citation_exists": true`, `"citation_exists": false`},
-			want: map[string]string{"exists.agrees": `a source "1" is given: true`, "flag.matches": "citation_not_found"}},
+			want: map[string]string{"exists.agrees": "a source [1] is given: true", "flag.matches": "citation_not_found"}},
 		{name: "quotation altered", trace: func(t *judge.Trace) { t.Output = strings.Replace(t.Output, "212", "312", 1) },
 			want: map[string]string{"quote.agrees": "is altered", "numbers.agree": "312"}},
 		{name: "quotation not there", trace: func(t *judge.Trace) {

@@ -2,85 +2,105 @@ package builtin
 
 import (
 	"fmt"
+	"sort"
 
 	"github.com/countersign/countersign/judge/evidence"
 )
 
-// cited is one evaluated citation with the claim it stands at and the sources
-// that may hold it: its own, and those of markers that stand side by side with
-// it at the same claim.
-type cited struct {
-	at         string
-	evaluation citationEvaluation
-	claim      evidence.Claim
-	quotations []evidence.Quotation
-	sources    []string // texts
+// citedClaim is a claim with the citations that stand at it. Each of its sources
+// may hold it: the markers stand side by side.
+type citedClaim struct {
+	claim       evidence.Claim
+	quotations  []evidence.Quotation
+	sources     []int // in trace.Sources, each once, in the order of their markers
+	evaluations []int // of citations whose source is there
 }
 
-func (r *citationsReport) sourceText(id string) (string, bool) {
-	for _, s := range r.trace.Sources {
-		if s.ID == id {
-			return s.Text, true
-		}
-	}
-	return "", false
-}
+// maxSearch bounds the steps of one check's searches in sources: half a second or
+// so. Only a trace with thousands of quotations that are not there reaches it.
+const maxSearch = 1 << 28
 
-// citedTexts are the citations whose occurrence and source are known.
-func (r *citationsReport) citedTexts() []cited {
+// tooLong is the one fault of a check that stopped.
+const tooLong = "the quotations and sources are too long to compare all of them; a person looks at the rest"
+
+// citedClaims are the claims with a citation whose occurrence and source are
+// known, in the order of the trace.
+func (r *citationsReport) citedClaims() []*citedClaim {
 	if r.cited == nil {
 		r.cited = r.findCited()
 	}
 	return r.cited
 }
 
-func (r *citationsReport) findCited() []cited {
+func (r *citationsReport) findCited() []*citedClaim {
 	claims := evidence.ClaimsIn(r.trace.Output, r.steps, r.markers)
-	quotations := map[int][]evidence.Quotation{} // of a step, found once
-	list := []cited{}
-	for i, e := range r.Evaluations {
-		o := r.occurrence[i]
-		if o < 0 {
-			continue
+	evaluations := make([][]int, len(r.markers))
+	for e, o := range r.occurrence {
+		if o >= 0 {
+			evaluations[o] = append(evaluations[o], e)
 		}
-		own, ok := r.sourceText(string(e.ID))
+	}
+	quotations := map[int][]evidence.Quotation{} // of a step: their marks may stand wide apart
+	at := map[evidence.Span]*citedClaim{}
+	type beside struct {
+		claim  *citedClaim
+		source int
+	}
+	listed := map[beside]bool{}
+	list := []*citedClaim{}
+	for o, m := range r.markers {
+		source, ok := r.sources[citationID(m.CitationID)]
 		if !ok {
 			continue
 		}
-		c := cited{at: fmt.Sprintf("/citation_evaluations/%d", i), evaluation: e, claim: claims[o], sources: []string{own}}
-		for k, m := range r.markers {
-			if k != o && claims[k].Start == c.claim.Start && claims[k].End == c.claim.End {
-				if text, ok := r.sourceText(m.CitationID); ok {
-					c.sources = append(c.sources, text)
+		span := evidence.Span{Start: claims[o].Start, End: claims[o].End}
+		c := at[span]
+		if c == nil {
+			c = &citedClaim{claim: claims[o]}
+			if m.Step >= 1 && m.Step <= len(r.steps) {
+				found, done := quotations[m.Step]
+				if !done {
+					found = r.quotationsOf(r.steps[m.Step-1])
+					quotations[m.Step] = found
 				}
+				c.quotations = inside(found, span)
 			}
-		}
-		// A quotation needs its whole step, since its marks may stand wide apart.
-		step := r.markers[o].Step
-		if step < 1 || step > len(r.steps) {
+			at[span] = c
 			list = append(list, c)
-			continue
 		}
-		s := r.steps[step-1]
-		found, done := quotations[step]
-		if !done {
-			found = evidence.Quotations(r.trace.Output[s.Start:s.End])
-			quotations[step] = found
+		if b := (beside{c, source}); !listed[b] {
+			listed[b] = true
+			c.sources = append(c.sources, source)
 		}
-		for _, q := range found {
-			if s.Start+q.Start >= c.claim.Start && s.Start+q.End <= c.claim.End {
-				c.quotations = append(c.quotations, q)
-			}
-		}
-		list = append(list, c)
+		c.evaluations = append(c.evaluations, evaluations[o]...)
 	}
 	return list
 }
 
+// quotationsOf a step, with their places in the output.
+func (r *citationsReport) quotationsOf(s evidence.Step) []evidence.Quotation {
+	found := evidence.Quotations(s.Text)
+	for i := range found {
+		found[i].Start += s.Start
+		found[i].End += s.Start
+	}
+	return found
+}
+
+// inside are those of quotations in order that a span holds.
+func inside(found []evidence.Quotation, span evidence.Span) []evidence.Quotation {
+	from := sort.Search(len(found), func(i int) bool { return found[i].Start >= span.Start })
+	to := from
+	for to < len(found) && found[to].End <= span.End {
+		to++
+	}
+	return found[from:to]
+}
+
 func existsAgrees(r *citationsReport) (faults []string, _ bool) {
 	for i, e := range r.Evaluations {
-		if _, there := r.sourceText(string(e.ID)); there != e.Exists {
-			faults = append(faults, fmt.Sprintf("/citation_evaluations/%d: citation_exists is %v, but a source %q is given: %v", i, e.Exists, e.ID, there))
+		if _, there := r.sources[e.ID]; there != e.Exists {
+			faults = append(faults, fmt.Sprintf("/citation_evaluations/%d/citation_exists: it is %v, but a source %s is given: %v", i, e.Exists, e.ID, there))
 		}
 	}
 	return faults, false
@@ -91,38 +111,46 @@ func existsAgrees(r *citationsReport) (faults []string, _ bool) {
 // that of the source.
 func quoteAgrees(r *citationsReport) (faults []string, skipped bool) {
 	any := false
-	prepared := map[string]*evidence.Source{}
-	for _, c := range r.citedTexts() {
-		if len(c.quotations) == 0 {
+	prepared := make([]*evidence.Source, len(r.trace.Sources))
+	var effort evidence.Effort
+	for _, c := range r.citedClaims() {
+		if len(c.quotations) == 0 || len(c.evaluations) == 0 {
 			continue
 		}
 		any = true
 		accurate, worst := true, ""
 		for _, q := range c.quotations {
-			ok, how := locate(q.Text, c.sources, prepared)
+			ok, how := r.locate(q.Text, c.sources, prepared, &effort)
+			if effort.Steps > maxSearch {
+				return append(faults, tooLong), false
+			}
 			if !ok {
-				accurate, worst = false, fmt.Sprintf("%q %s", q.Text, how)
+				accurate, worst = false, fmt.Sprintf("%q %s", shortened(q.Text), how)
 			} else if worst == "" {
 				worst = how
 			}
 		}
-		if accurate != c.evaluation.Quote {
-			faults = append(faults, fmt.Sprintf("%s: quote_accurate is %v, but %s", c.at, c.evaluation.Quote, worst))
+		for _, e := range c.evaluations {
+			if said := r.Evaluations[e].Quote; said != accurate {
+				faults = append(faults, fmt.Sprintf("/citation_evaluations/%d/quote_accurate: it is %v, but %s", e, said, worst))
+			}
 		}
 	}
 	return faults, !any
 }
 
 // locate says whether a quotation is in one of the sources, and how.
-func locate(quote string, sources []string, prepared map[string]*evidence.Source) (ok bool, how string) {
+func (r *citationsReport) locate(quote string, sources []int, prepared []*evidence.Source, effort *evidence.Effort) (ok bool, how string) {
 	how = "does not occur in the cited source"
-	for _, text := range sources {
-		source := prepared[text]
-		if source == nil {
-			source = evidence.NewSource(text)
-			prepared[text] = source
+	for _, i := range sources {
+		text := r.trace.Sources[i].Text
+		if prepared[i] == nil {
+			prepared[i] = evidence.NewSource(text)
 		}
-		m := source.Locate(quote)
+		m := prepared[i].LocateNearCounting(quote, effort)
+		if effort.Steps > maxSearch {
+			return false, how
+		}
 		switch m.Kind {
 		case evidence.Exact:
 			return true, "the quotation is in the cited source word for word"
@@ -130,7 +158,7 @@ func locate(quote string, sources []string, prepared map[string]*evidence.Source
 			passage := text[m.Start:m.End]
 			if !evidence.SameNegations(quote, passage) ||
 				len(evidence.ChangedNumbers(evidence.Numbers(quote), evidence.Numbers(passage))) > 0 {
-				how = fmt.Sprintf("is altered: the source has %q (%d of %d words differ, a number or a negation among them)", passage, m.Distance, m.Words)
+				how = fmt.Sprintf("is altered: the source has %q (%d of %d words differ, a number or a negation among them)", shortened(passage), m.Distance, m.Words)
 				continue
 			}
 			return true, fmt.Sprintf("the quotation is nearly in the cited source, %d of %d words differ", m.Distance, m.Words)
@@ -139,27 +167,53 @@ func locate(quote string, sources []string, prepared map[string]*evidence.Source
 	return false, how
 }
 
+// numbersAgree: a number of a fully supported claim is in a source cited there.
 func numbersAgree(r *citationsReport) (faults []string, _ bool) {
-	numbers := map[string][]evidence.Number{}
-	for _, c := range r.citedTexts() {
-		if c.evaluation.Support != "fully_supported" || c.evaluation.Flagged {
+	says := make([]*evidence.NumberIndex, len(r.trace.Sources))
+	effort := 0
+	for _, c := range r.citedClaims() {
+		var full []int
+		for _, e := range c.evaluations {
+			if v := r.Evaluations[e]; v.Support == "fully_supported" && !v.Flagged {
+				full = append(full, e)
+			}
+		}
+		if full == nil {
 			continue
 		}
 		missing := evidence.Numbers(c.claim.Text)
+		for _, i := range c.sources {
+			if len(missing) == 0 {
+				break
+			}
+			if says[i] == nil {
+				x := evidence.IndexNumbers(evidence.Numbers(r.trace.Sources[i].Text))
+				says[i] = &x
+			}
+			if effort += len(missing); effort > maxSearch/64 {
+				return append(faults, tooLong), false
+			}
+			missing = says[i].Missing(missing)
+		}
 		if len(missing) == 0 {
 			continue
 		}
-		for _, text := range c.sources {
-			have, ok := numbers[text]
-			if !ok {
-				have = evidence.Numbers(text)
-				numbers[text] = have
-			}
-			missing = evidence.MissingNumbers(missing, have)
+		which := fmt.Sprintf("%q is", shortened(missing[0].Text))
+		if more := len(missing) - 1; more > 0 {
+			which = fmt.Sprintf("%q and %d more numbers are", shortened(missing[0].Text), more)
 		}
-		for _, n := range missing {
-			faults = append(faults, fmt.Sprintf("%s: the support is full, but %q is nowhere in the cited source", c.at, n.Text))
+		for _, e := range full {
+			faults = append(faults, fmt.Sprintf("/citation_evaluations/%d/claim_support_strength: the support is full, but %s nowhere in the cited source", e, which))
 		}
 	}
 	return faults, false
+}
+
+// shortened is a text that a fault shows: enough to find it by.
+func shortened(text string) string {
+	const most = 160
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
 }

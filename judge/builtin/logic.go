@@ -5,16 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/judge/evidence"
 )
-
-// fallacyDimension is the one whose violations name a fallacy.
-const fallacyDimension = "formal_fallacy_detection"
 
 // logicReport is what the reports of logic and logic-steps have in common.
 type logicReport struct {
@@ -23,9 +20,10 @@ type logicReport struct {
 	scores     []dimensionScore
 	violations []violation
 
-	rubric rubric
-	trace  *judge.Trace
-	steps  []evidence.Step
+	rubric judge.Rubric
+	steps  *stepFinder
+	count  map[string]int // violations of each dimension
+	loose  int            // violations that name no dimension of the rubric
 }
 
 type dimensionScore struct {
@@ -45,22 +43,38 @@ type violation struct {
 	severity    string
 }
 
-// logicJudge is the judge with the contract rubric.
-func logicJudge() judge.Judge {
-	return equipLogic(Logic, openRubric)
+// LogicWith are the judges logic and logic-steps with a project's own rubric (see
+// judge.ParseRubric). They keep their names; rubric and schema make another prompt
+// version. An empty rubric is a fault of the program.
+func LogicWith(rubric judge.Rubric) (logic, logicSteps judge.Judge) {
+	if len(rubric) == 0 {
+		panic("builtin: a rubric without dimensions")
+	}
+	return equipLogic(Logic, rubric, openRubric), equipLogic(LogicSteps, rubric, openLogicSteps)
 }
 
-// logicStepsJudge is the judge with the contract steps.
-func logicStepsJudge() judge.Judge {
-	return equipLogic(LogicSteps, openLogicSteps)
-}
-
-func equipLogic(name string, read func(json.RawMessage, *logicReport) error) judge.Judge {
-	rules := defaultRubric()
-	j := load(name, map[string]string{"RUBRIC_DIMENSIONS": rules.text()}, "STEP_LIST")
+func equipLogic(name string, rubric judge.Rubric, read func(json.RawMessage, *logicReport) error) judge.Judge {
+	blocks := map[string]string{"RUBRIC_DIMENSIONS": rubricText(rubric), "EXAMPLES": examplesFor(rubric, string(content(name+"/examples.md")))}
+	j := loadWith(name, func(beside string) ([]byte, error) {
+		if name == Logic && beside == "schema.json" {
+			return logicSchema(rubric), nil
+		}
+		return files.ReadFile(path.Join(name, beside))
+	}, blocks, "STEP_LIST")
+	j.Below = &judge.Line{At: 3.0 / judge.MaxScore, Inclusive: true}
 	open := func(report json.RawMessage, t *judge.Trace) (*logicReport, error) {
-		r := &logicReport{rubric: rules, trace: t, steps: evidence.Steps(t.Output)}
-		return r, read(report, r)
+		r := &logicReport{rubric: rubric, steps: newStepFinder(t.Output, evidence.Steps(t.Output)), count: map[string]int{}}
+		if err := read(report, r); err != nil {
+			return nil, err
+		}
+		for _, v := range r.violations {
+			if _, ok := rubric.Named(v.dimension); ok {
+				r.count[v.dimension]++
+			} else {
+				r.loose++
+			}
+		}
+		return r, nil
 	}
 	checks := []check[*logicReport]{
 		{name: "dimensions.complete", kind: judge.Hard, coverage: true, run: dimensionsComplete},
@@ -94,11 +108,14 @@ func equipLogic(name string, read func(json.RawMessage, *logicReport) error) jud
 	return j
 }
 
+// pointerEscaper writes a name as a part of a JSON pointer (RFC 6901).
+var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
+
 // openRubric reads the contract rubric.
 func openRubric(report json.RawMessage, r *logicReport) error {
 	doc, err := decode[struct {
 		Overall    float64 `json:"overall_validity_score"`
-		Dimensions map[string]struct {
+		Dimensions map[string]*struct {
 			Score      float64 `json:"score"`
 			Violations []struct {
 				Citation    string `json:"step_citation"`
@@ -114,11 +131,14 @@ func openRubric(report json.RawMessage, r *logicReport) error {
 	r.overall, r.overallAt = doc.Overall, "/overall_validity_score"
 	for _, name := range slices.Sorted(maps.Keys(doc.Dimensions)) {
 		d := doc.Dimensions[name]
-		at := "/dimension_scores/" + name
+		if d == nil {
+			continue // null: as if it were not there
+		}
+		at := "/dimension_scores/" + pointerEscaper.Replace(name)
 		r.scores = append(r.scores, dimensionScore{name, d.Score, at + "/score"})
 		for i, v := range d.Violations {
 			r.violations = append(r.violations, violation{
-				at: fmt.Sprintf("%s/violations/%d", at, i), dimension: name, step: r.stepOf(v.Citation),
+				at: fmt.Sprintf("%s/violations/%d", at, i), dimension: name, step: r.steps.step(v.Citation),
 				citation: v.Citation, explanation: v.Explanation, class: v.Fallacy, severity: v.Severity,
 			})
 		}
@@ -159,27 +179,13 @@ func openLogicSteps(report json.RawMessage, r *logicReport) error {
 	return nil
 }
 
-// stepOf is the step that a citation was copied from, 0 when none is.
-func (r *logicReport) stepOf(citation string) int {
-	want := evidence.Fold(strings.TrimSpace(citation)).Text
-	if want == "" {
-		return 0
-	}
-	for _, s := range r.steps {
-		if strings.Contains(evidence.Fold(s.Text).Text, want) {
-			return s.Number
-		}
-	}
-	return 0
-}
-
 func dimensionsComplete(r *logicReport) (faults []string, _ bool) {
 	seen := map[string]int{}
 	for _, s := range r.scores {
 		if seen[s.name]++; seen[s.name] == 2 {
 			faults = append(faults, fmt.Sprintf("%s: dimension %s is scored twice", s.at, s.name))
 		}
-		if !r.rubric.has(s.name) {
+		if _, ok := r.rubric.Named(s.name); !ok {
 			faults = append(faults, fmt.Sprintf("%s: %q is no dimension of the rubric", s.at, s.name))
 		}
 	}
@@ -223,123 +229,4 @@ func overallMean(r *logicReport) (faults []string, skipped bool) {
 		return []string{fmt.Sprintf("%s: it is %v, but the mean of the dimension scores is %.4g", r.overallAt, r.overall, mean)}, false
 	}
 	return nil, false
-}
-
-// violationsOf counts those of a dimension, and those that name none.
-func (r *logicReport) violationsOf(name string) (own, unnamed int) {
-	for _, v := range r.violations {
-		switch v.dimension {
-		case name:
-			own++
-		case "":
-			unnamed++
-		}
-	}
-	return own, unnamed
-}
-
-func violationsRequired(r *logicReport) (faults []string, _ bool) {
-	for _, s := range r.scores {
-		if own, unnamed := r.violationsOf(s.name); s.score < 4-epsilon && own+unnamed == 0 {
-			faults = append(faults, fmt.Sprintf("%s: %s has %v, under 4, and no violation", s.at, s.name, s.score))
-		}
-	}
-	return faults, false
-}
-
-func violationsAbsent(r *logicReport) (faults []string, _ bool) {
-	low := false
-	for _, s := range r.scores {
-		low = low || s.score < 4-epsilon
-		if own, _ := r.violationsOf(s.name); s.score >= 4-epsilon && own > 0 {
-			faults = append(faults, fmt.Sprintf("%s: %s has %v, 4 or more, and %d violations", s.at, s.name, s.score, own))
-		}
-	}
-	if _, unnamed := r.violationsOf(""); !low && unnamed > 0 {
-		faults = append(faults, fmt.Sprintf("/violations: every dimension has 4 or more, and there are %d violations", unnamed))
-	}
-	return faults, false
-}
-
-func stepIndexExists(r *logicReport) (faults []string, _ bool) {
-	for _, v := range r.violations {
-		if v.hasStep && (v.step < 1 || v.step > len(r.steps)) {
-			faults = append(faults, fmt.Sprintf("%s/step_index: there is no step %d; the trace has %d", v.at, v.step, len(r.steps)))
-		}
-	}
-	return faults, false
-}
-
-func citationVerbatim(r *logicReport) (faults []string, skipped bool) {
-	cited := false
-	var source *evidence.Source
-	for _, v := range r.violations {
-		if strings.TrimSpace(v.citation) == "" {
-			continue
-		}
-		cited = true
-		if source == nil {
-			source = evidence.NewSource(r.trace.Output)
-		}
-		switch m := source.Locate(v.citation); m.Kind {
-		case evidence.Near:
-			if m.Distance > 0 {
-				faults = append(faults, fmt.Sprintf("%s/step_citation: the trace has it only nearly, %d of %d words differ", v.at, m.Distance, m.Words))
-			}
-		case evidence.None:
-			faults = append(faults, fmt.Sprintf("%s/step_citation: %q does not occur in the trace", v.at, v.citation))
-		}
-	}
-	return faults, !cited
-}
-
-func fallacyNamed(r *logicReport) (faults []string, _ bool) {
-	for _, v := range r.violations {
-		if v.dimension == fallacyDimension && strings.TrimSpace(v.class) == "" {
-			faults = append(faults, fmt.Sprintf("%s: the violation names no fallacy", v.at))
-		}
-	}
-	return faults, false
-}
-
-func scoreSeverity(r *logicReport) (faults []string, _ bool) {
-	for _, v := range r.violations {
-		if v.severity != "critical" {
-			continue
-		}
-		for _, s := range r.scores {
-			if s.name == v.dimension && s.score >= 3-epsilon {
-				faults = append(faults, fmt.Sprintf("%s: the violation is critical, but %s has %v", v.at, s.name, s.score))
-			}
-		}
-	}
-	return faults, false
-}
-
-// reading: score = mean of the dimension scores / 5, unrounded; label = that
-// mean rounded half up.
-func (r *logicReport) reading() judge.Reading {
-	mean := r.mean()
-	reading := judge.Reading{Score: mean / 5, Label: strconv.Itoa(int(math.Floor(mean + 0.5 + epsilon)))}
-	for _, v := range r.violations {
-		reading.Critical = reading.Critical || v.severity == "critical"
-		class := v.class
-		if class == "" {
-			class = "violation"
-		}
-		reading.Findings = append(reading.Findings, judge.Finding{
-			Step: v.step, Dimension: v.dimension, Class: class, Severity: v.severity,
-			Quote: v.citation, Explanation: v.explanation,
-		})
-	}
-	var low []string
-	for _, s := range r.scores {
-		if s.score <= 3+epsilon {
-			low = append(low, fmt.Sprintf("%s has %v", s.name, s.score))
-		}
-	}
-	if low != nil {
-		reading.BelowThreshold = strings.Join(low, ", ") + " (3 or less)"
-	}
-	return reading
 }

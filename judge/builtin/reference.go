@@ -143,10 +143,10 @@ func numbersChanged(r *referenceReport) (faults []string, _ bool) {
 	if r.Class != semanticEquivalent && r.Class != acceptableVariation {
 		return nil, false
 	}
-	have := evidence.Numbers(r.trace.Output)
+	have := evidence.IndexNumbers(evidence.Numbers(r.trace.Output))
 	var fewest []evidence.Number
 	for i, reference := range alternatives(r.trace.Reference) {
-		missing := evidence.MissingNumbers(evidence.Numbers(reference), have)
+		missing := have.Missing(evidence.Numbers(reference))
 		if len(missing) == 0 {
 			return nil, false
 		}
@@ -164,48 +164,73 @@ func rationaleCites(r *referenceReport) (faults []string, skipped bool) {
 	if !high(r.trace) || r.Class == exactMatch {
 		return nil, true
 	}
-	reference := evidence.Fold(r.trace.Reference).Text
-	rationale := evidence.Fold(r.Rationale).Text
-	for _, a := range alternatives(reference) {
-		if a = strings.TrimSpace(a); a != "" && strings.Contains(rationale, a) {
+	// A rationale has two or three sentences; what stands behind its first 200
+	// quotations, or a reference's first 200 alternatives, decides nothing.
+	const most = 200
+	rationale, reference := evidence.NewSource(r.Rationale), evidence.NewSource(r.trace.Reference)
+	short := map[string]bool{} // alternatives that are shorter than a quotation must be
+	for i, a := range alternatives(r.trace.Reference) {
+		if i == most {
+			break
+		}
+		m := rationale.LocateNear(a)
+		if m.Words < quotedWords {
+			short[folded(a)] = true
+		}
+		if m.Kind == evidence.Exact && m.Words >= quotedWords {
 			return nil, false
 		}
 	}
 	// Folding makes every double quotation mark a plain one.
-	parts := strings.Split(rationale, `"`)
-	for i := 1; i < len(parts)-1; i += 2 {
-		if part := strings.Trim(parts[i], " .,;:…"); part != "" && strings.Contains(reference, part) {
+	parts := strings.Split(evidence.Fold(r.Rationale).Text, `"`)
+	for i := 1; i < len(parts)-1 && i < 2*most; i += 2 {
+		part := strings.Trim(parts[i], " .,;:…")
+		if m := reference.LocateNear(part); m.Kind == evidence.Exact && (m.Words >= quotedWords || short[part] || amount(part)) {
 			return nil, false
 		}
 	}
-	return []string{"the rationale quotes nothing of the reference word for word"}, false
+	return []string{"/rationale: it quotes nothing of the reference word for word, at least three words or an amount with its unit"}, false
+}
+
+// quotedWords is how many words a quotation has at least, unless it is an amount
+// or the whole of a short reference: fewer are in most texts by chance.
+const quotedWords = 3
+
+// amount tells a number with its unit or with a word beside it.
+func amount(text string) bool {
+	return len(evidence.Numbers(text)) > 0 && len(strings.Fields(text)) > 1
 }
 
 func negationFlipped(r *referenceReport) (faults []string, _ bool) {
 	if r.Class != semanticEquivalent {
 		return nil, false
 	}
-	candidate := evidence.Negations(r.trace.Output)
-	for _, a := range alternatives(r.trace.Reference) {
-		if len(evidence.Negations(a)) == len(candidate) {
+	first, candidate := "", denialOf(r.trace.Output)
+	for i, a := range alternatives(r.trace.Reference) {
+		how := flipped(candidate, denialOf(a))
+		if how == "" {
 			return nil, false
 		}
+		if i == 0 {
+			first = how
+		}
 	}
-	return []string{fmt.Sprintf("the candidate denies %d times, the reference %d times",
-		len(candidate), len(evidence.Negations(r.trace.Reference)))}, false
+	return []string{first}, false
 }
 
 func readReference(r *referenceReport) judge.Reading {
-	reading := judge.Reading{Score: r.Similarity, Label: r.Class}
+	reading := judge.Reading{Score: r.Similarity, Label: r.Class, Parts: overall(r.Similarity)}
 	for _, d := range r.Differences {
 		reading.Findings = append(reading.Findings, judge.Finding{Class: "difference", Explanation: d})
 	}
-	if r.Class == substantiveDifference && high(r.trace) {
-		detail := r.Rationale
-		if len(r.Differences) > 0 {
-			detail = r.Differences[0]
+	if r.Class == substantiveDifference {
+		reading.SubstantiveDifference = "the report says " + substantiveDifference
+		for _, said := range append(r.Differences[:len(r.Differences):len(r.Differences)], r.Rationale) {
+			if strings.TrimSpace(said) != "" {
+				reading.SubstantiveDifference = said
+				break
+			}
 		}
-		reading.Reasons = []judge.Reason{{Code: judge.ReasonSubstantiveDifference, Detail: detail}}
 	}
 	return reading
 }

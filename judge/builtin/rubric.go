@@ -1,51 +1,25 @@
 package builtin
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"github.com/countersign/countersign/judge"
 )
 
-// dimension is one line of a rubric.
-type dimension struct {
-	Name      string         `yaml:"name"`
-	Check     string         `yaml:"check"`
-	Anchors   map[int]string `yaml:"anchors"` // what 1 to 5 mean
-	Fallacies []string       `yaml:"fallacies"`
-}
-
-// rubric lists the dimensions in order.
-type rubric []dimension
-
-func parseRubric(data []byte) (rubric, error) {
-	var r rubric
-	if err := yaml.Unmarshal(data, &r); err != nil {
-		return nil, fmt.Errorf("rubric: %w", err)
-	}
-	for _, d := range r {
-		for score := 1; score <= 5; score++ {
-			if d.Name == "" || d.Anchors[score] == "" {
-				return nil, fmt.Errorf("rubric: dimension %q has no anchor for %d", d.Name, score)
-			}
-		}
-	}
-	if len(r) == 0 {
-		return nil, fmt.Errorf("rubric: it has no dimension")
-	}
-	return r, nil
-}
-
-// text is the rubric as the prompt shows it.
-func (r rubric) text() string {
+// rubricText is the rubric as the prompt shows it.
+func rubricText(r judge.Rubric) string {
 	var b strings.Builder
 	for i, d := range r {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
 		fmt.Fprintf(&b, "%s: %s.\n", d.Name, d.Check)
-		for score := 5; score >= 1; score-- {
-			fmt.Fprintf(&b, "  %d: %s\n", score, d.Anchors[score])
+		for score := judge.MaxScore; score >= 1; score-- {
+			fmt.Fprintf(&b, "  %d: %s\n", score, d.Anchors[score-1])
 		}
 		if len(d.Fallacies) > 0 {
 			fmt.Fprintf(&b, "  fallacies: %s\n", strings.Join(d.Fallacies, ", "))
@@ -54,20 +28,50 @@ func (r rubric) text() string {
 	return b.String()
 }
 
-func (r rubric) has(name string) bool {
-	for _, d := range r {
-		if d.Name == name {
-			return true
-		}
-	}
-	return false
-}
-
-// defaultRubric is the one of the built-in judges.
-func defaultRubric() rubric {
-	r, err := parseRubric(content("logic/rubric.yaml"))
+// DefaultRubric is the one that logic and logic-steps have unless a project gives
+// its own. The slice is the caller's own.
+func DefaultRubric() judge.Rubric {
+	r, err := judge.ParseRubric("logic/rubric.yaml", content("logic/rubric.yaml"))
 	if err != nil {
 		panic("builtin: " + err.Error())
 	}
 	return r
+}
+
+// examplesFor are the worked examples of the default rubric, with a word where a
+// project's has other dimensions: a model would else copy theirs.
+func examplesFor(r judge.Rubric, examples string) string {
+	same := func(a, b judge.Dimension) bool { return a.Name == b.Name }
+	if slices.EqualFunc(r, DefaultRubric(), same) {
+		return examples
+	}
+	names := make([]string, len(r))
+	for i, d := range r {
+		names[i] = d.Name
+	}
+	return "These were judged by another rubric. Only their form and their strictness count here: your report has the dimensions " +
+		strings.Join(names, ", ") + " and no others.\n\n" + examples
+}
+
+// logicSchema is the schema of logic's report with the rubric's dimensions as
+// properties, so that an endpoint can be held to them. None is required and
+// others are let through: the check dimensions.complete says what is missing or
+// too many better than a schema does.
+func logicSchema(r judge.Rubric) []byte {
+	var properties bytes.Buffer
+	properties.WriteByte('{')
+	for i, d := range r {
+		if i > 0 {
+			properties.WriteByte(',')
+		}
+		name, err := json.Marshal(d.Name)
+		if err != nil { // a string always encodes
+			panic("builtin: " + err.Error())
+		}
+		properties.Write(name)
+		properties.WriteByte(':')
+		properties.Write(bytes.TrimSpace(content("logic/dimension.json")))
+	}
+	properties.WriteByte('}')
+	return bytes.Replace(content("logic/schema.json"), []byte(`{"[DIMENSION]": {}}`), properties.Bytes(), 1)
 }

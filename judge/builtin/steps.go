@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/judge/evidence"
 )
 
 // alignmentReport is the report of the judge steps (contract alignment).
@@ -17,7 +19,11 @@ type alignmentReport struct {
 	Unaligned      []unalignedStep     `json:"unaligned_candidate_steps"`
 	AnswerMatches  bool                `json:"final_answer_match"`
 	Overall        reasoningAssessment `json:"overall_assessment"`
-	trace          *judge.Trace        `json:"-"`
+
+	trace *judge.Trace
+	// counted: the report's candidate steps are as many as the trace's, so that
+	// their numbers mean the same.
+	counted bool
 }
 
 type stepAlignment struct {
@@ -42,8 +48,9 @@ type reasoningAssessment struct {
 }
 
 func stepsJudge() judge.Judge {
-	j := load(Steps, nil)
+	j := load(Steps, map[string]string{"EXAMPLES": string(content("steps/examples.md"))}, "STEP_LIST")
 	j.ReferenceSteps = true
+	j.Derive = candidateSteps
 	equip(&j, openAlignment, []check[*alignmentReport]{
 		{name: "alignment.reference_covered", kind: judge.Hard, coverage: true, run: referenceCovered},
 		{name: "alignment.candidate_in_range", kind: judge.Hard, run: candidateInRange},
@@ -53,8 +60,7 @@ func stepsJudge() judge.Judge {
 			return scoreTooHigh(r.Overall.Score, r.gravest(), len(r.Overall.Critical)), false
 		}},
 		{name: "score.too_low", kind: judge.Soft, run: func(r *alignmentReport) ([]string, bool) {
-			sound := r.AnswerMatches && len(r.Overall.Critical) == 0 && !r.anyBelow() && !r.anyExtra("EXTRA_ERRONEOUS")
-			return scoreTooLow(r.Overall.Score, sound), false
+			return scoreTooLow(r.Overall.Score, r.AnswerMatches && len(r.Overall.Critical) == 0 && !r.anyBelow()), false
 		}},
 		{name: "answer.lucky", kind: judge.Soft, run: answerLucky},
 		{name: "answer.numeric", kind: judge.Soft, run: answerNumeric},
@@ -64,8 +70,21 @@ func stepsJudge() judge.Judge {
 
 func openAlignment(report json.RawMessage, t *judge.Trace) (*alignmentReport, error) {
 	r, err := decode[alignmentReport](report)
-	r.trace = t
-	return &r, err
+	if err != nil {
+		return nil, err
+	}
+	r.trace, r.counted = t, r.CandidateSteps == len(evidence.Steps(t.Output))
+	return &r, nil
+}
+
+// candidateSteps offers the steps of an output that shows more than one, so that
+// a report counts them as the pages do.
+func candidateSteps(t *judge.Trace) map[string]string {
+	steps := evidence.Steps(t.Output)
+	if len(steps) < 2 {
+		return map[string]string{"STEP_LIST": ""}
+	}
+	return map[string]string{"STEP_LIST": stepList(steps)}
 }
 
 func referenceCovered(r *alignmentReport) (faults []string, _ bool) {
@@ -104,21 +123,21 @@ func candidateInRange(r *alignmentReport) (faults []string, _ bool) {
 }
 
 func candidateCovered(r *alignmentReport) (faults []string, _ bool) {
-	aligned, unaligned := map[int]bool{}, map[int]bool{}
+	aligned, unaligned := map[int]bool{}, map[int]int{} // the latter: place in the list, from 1
 	for _, a := range r.Alignments {
 		for _, n := range a.Candidate {
 			aligned[n] = true
 		}
 	}
-	for _, u := range r.Unaligned {
-		unaligned[u.Candidate] = true
+	for i, u := range r.Unaligned {
+		unaligned[u.Candidate] = i + 1
 	}
 	for n := 1; n <= r.CandidateSteps; n++ {
-		switch {
-		case aligned[n] && unaligned[n]:
-			faults = append(faults, fmt.Sprintf("candidate step %d is both aligned and listed as unaligned", n))
-		case !aligned[n] && !unaligned[n]:
-			faults = append(faults, fmt.Sprintf("candidate step %d of %d is neither aligned nor listed as unaligned", n, r.CandidateSteps))
+		switch at := unaligned[n]; {
+		case aligned[n] && at > 0:
+			faults = append(faults, fmt.Sprintf("/unaligned_candidate_steps/%d/candidate_step_index: candidate step %d is both aligned and listed as unaligned", at-1, n))
+		case !aligned[n] && at == 0:
+			faults = append(faults, fmt.Sprintf("/step_alignments: candidate step %d of %d is neither aligned nor listed as unaligned", n, r.CandidateSteps))
 		}
 	}
 	return faults, false
@@ -128,9 +147,9 @@ func missingIsEmpty(r *alignmentReport) (faults []string, _ bool) {
 	for i, a := range r.Alignments {
 		switch missing, empty := a.Judgment == "MISSING", len(a.Candidate) == 0; {
 		case missing && !empty:
-			faults = append(faults, fmt.Sprintf("/step_alignments/%d: MISSING, but candidate_step_indices is not empty", i))
+			faults = append(faults, fmt.Sprintf("/step_alignments/%d/candidate_step_indices: MISSING, but it is not empty", i))
 		case !missing && empty:
-			faults = append(faults, fmt.Sprintf("/step_alignments/%d: %s, but candidate_step_indices is empty", i, a.Judgment))
+			faults = append(faults, fmt.Sprintf("/step_alignments/%d/candidate_step_indices: %s, but it is empty", i, a.Judgment))
 		}
 	}
 	return faults, false
@@ -180,10 +199,6 @@ func (r *alignmentReport) anyBelow() bool {
 	})
 }
 
-func (r *alignmentReport) anyExtra(class string) bool {
-	return slices.ContainsFunc(r.Unaligned, func(u unalignedStep) bool { return u.Class == class })
-}
-
 func answerLucky(r *alignmentReport) (faults []string, _ bool) {
 	incorrect := slices.IndexFunc(r.Alignments, func(a stepAlignment) bool { return a.Judgment == "INCORRECT" })
 	if r.AnswerMatches && incorrect >= 0 && r.Overall.Score >= 0.8-epsilon {
@@ -205,9 +220,10 @@ func answerNumeric(r *alignmentReport) (faults []string, skipped bool) {
 }
 
 func readAlignment(r *alignmentReport) judge.Reading {
-	reading := judge.Reading{Score: r.Overall.Score, Critical: len(r.Overall.Critical) > 0}
+	reading := judge.Reading{Score: r.Overall.Score, Critical: len(r.Overall.Critical) > 0, Parts: overall(r.Overall.Score)}
 	reading.Label = stepsLabel(reading.Score, reading.Critical, r.anyBelow())
 	for _, a := range r.Alignments {
+		reading.PartLabels = append(reading.PartLabels, judge.PartLabel{Kind: judge.PartStep, Key: strconv.Itoa(a.Reference), Label: a.Judgment})
 		if a.Judgment == "CORRECT" || a.Judgment == "EQUIVALENT" {
 			continue
 		}
@@ -216,22 +232,32 @@ func readAlignment(r *alignmentReport) judge.Reading {
 			steps = []int{0} // missing: about no step of the trace
 		}
 		for _, step := range steps {
-			reading.Findings = append(reading.Findings, judge.Finding{
-				Step: step, Class: a.Judgment,
-				Explanation: strings.TrimSpace(fmt.Sprintf("reference step %d (%s): %s", a.Reference, a.Summary, a.Explanation)),
-			})
+			reading.Findings = append(reading.Findings, r.finding(step, a.Judgment,
+				strings.TrimSpace(fmt.Sprintf("reference step %d (%s): %s", a.Reference, a.Summary, a.Explanation))))
 		}
 	}
 	for _, u := range r.Unaligned {
 		if u.Class != "EXTRA_VALID" {
-			reading.Findings = append(reading.Findings, judge.Finding{Step: u.Candidate, Class: u.Class, Explanation: u.Explanation})
+			reading.Findings = append(reading.Findings, r.finding(u.Candidate, u.Class, u.Explanation))
 		}
 	}
 	for _, c := range r.Overall.Critical {
-		reading.Findings = append(reading.Findings, judge.Finding{Class: "critical_error", Severity: "critical", Explanation: c})
+		reading.Findings = append(reading.Findings, judge.Finding{Class: "critical_error", Severity: judge.SeverityCritical, Explanation: c})
 	}
-	reading.BelowThreshold = stepsBelow(reading.Score)
 	return reading
+}
+
+// overall is the one part of a judge that gives one score.
+func overall(score float64) []judge.Part { return []judge.Part{{Name: "overall", Value: score}} }
+
+// finding about a candidate step. Where the report cut the candidate in its own
+// way, its number is told in words: it would point at another step of the trace.
+func (r *alignmentReport) finding(step int, class, explanation string) judge.Finding {
+	if step > 0 && !r.counted {
+		explanation = strings.TrimSpace(fmt.Sprintf("candidate step %d of %d as the judge counts: %s", step, r.CandidateSteps, explanation))
+		step = 0
+	}
+	return judge.Finding{Step: step, Class: class, Explanation: explanation}
 }
 
 // stepsLabel is the class of both step judges.
@@ -243,11 +269,4 @@ func stepsLabel(score float64, critical, anyBelow bool) string {
 		return "flawed"
 	}
 	return "valid"
-}
-
-func stepsBelow(score float64) string {
-	if score < 0.8-epsilon {
-		return fmt.Sprintf("score %.2f is below 0.80", score)
-	}
-	return ""
 }

@@ -16,11 +16,11 @@ type alignment struct {
 // alignPieces aligns the pieces in order, each after the one before it. Of
 // passages that fit a piece equally well the earliest is taken, which leaves
 // most room for the pieces to come.
-func (s *Source) alignPieces(q string, pieces []piece) alignment {
+func (s *Source) alignPieces(q string, pieces []piece, effort *Effort) alignment {
 	a := alignment{pieces: pieces, quote: q}
 	from := 0
 	for _, p := range pieces {
-		pairs := s.alignPiece(q, p.words, from)
+		pairs := s.alignPiece(q, p.words, from, effort)
 		for _, j := range pairs {
 			if j >= 0 {
 				from = int(j) + 1
@@ -33,9 +33,10 @@ func (s *Source) alignPieces(q string, pieces []piece) alignment {
 }
 
 // each calls f with the first occurrences of a word at or after from.
-func (s *Source) each(hash uint32, w string, from int, f func(i int)) {
+func (s *Source) each(hash uint32, w string, from int, effort *Effort, f func(i int)) {
 	k, left := s.first[bucket(hash)&s.mask], occurrences
 	for steps := 0; k > 0 && left > 0 && steps < maxChain; steps++ {
+		effort.Steps++
 		if i := int(k - 1); i >= from && s.isWord(i, hash, w) {
 			f(i)
 			left--
@@ -52,13 +53,14 @@ const (
 
 // alignPiece aligns one run of words with the best passage at or after word
 // from of the source.
-func (s *Source) alignPiece(q string, words []word, from int) []int32 {
+func (s *Source) alignPiece(q string, words []word, from int, effort *Effort) []int32 {
 	best := make([]int32, len(words))
 	for i := range best {
 		best[i] = -1
 	}
 	bestCost := 1 << 30
-	for _, w := range s.windows(q, words, from) {
+	for _, w := range s.windows(q, words, from, effort) {
+		effort.Steps += len(words) * (w[1] - w[0])
 		if cost := s.alignWindow(q, words, w[0], w[1], best, bestCost); cost < bestCost {
 			bestCost = cost
 		}
@@ -69,13 +71,13 @@ func (s *Source) alignPiece(q string, words []word, from int) []int32 {
 // windows chooses ranges of source words [from, to) that share most of the
 // rarer words of a piece. Each shared word votes for the place where the piece
 // would start; places that lie close together count together.
-func (s *Source) windows(q string, words []word, from int) [][2]int {
+func (s *Source) windows(q string, words []word, from int, effort *Effort) [][2]int {
 	type seed struct{ word, count int }
 	found := make([]seed, 0, len(words))
 	for i, w := range words {
 		count := 0
 		text := q[w.start:w.end]
-		s.each(w.hash, text, from, func(int) { count++ })
+		s.each(w.hash, text, from, effort, func(int) { count++ })
 		if count > 0 {
 			found = append(found, seed{i, count})
 		}
@@ -89,7 +91,7 @@ func (s *Source) windows(q string, words []word, from int) [][2]int {
 	for _, f := range found {
 		w := words[f.word]
 		text := q[w.start:w.end]
-		s.each(w.hash, text, from, func(i int) {
+		s.each(w.hash, text, from, effort, func(i int) {
 			votes = append(votes, vote{i - f.word, 1 + occurrences/f.count})
 		})
 	}

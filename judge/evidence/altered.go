@@ -24,9 +24,12 @@ func Altered(quote string, s *Source, m Match) string {
 	}
 	// What an ellipsis leaves out may hold negations of its own, but the words
 	// kept may have none that the source has not.
-	kept := Negations(passage)
+	kept := map[string]bool{}
+	for _, n := range Negations(passage) {
+		kept[n.Word] = true
+	}
 	for _, n := range Negations(quote) {
-		if !holds(kept, n.Word) {
+		if !kept[n.Word] {
 			return "a negation"
 		}
 	}
@@ -36,15 +39,6 @@ func Altered(quote string, s *Source, m Match) string {
 		}
 	}
 	return ""
-}
-
-func holds(ns []Negation, word string) bool {
-	for _, n := range ns {
-		if n.Word == word {
-			return true
-		}
-	}
-	return false
 }
 
 func elided(quote string) bool {
@@ -70,19 +64,30 @@ func FirstChanged(quote, passage []Number) string {
 
 // changedUnit gives a unit that the quotation has in place of another.
 func changedUnit(m Match, s *Source) string {
+	var gone map[string]bool // units that the quotation has not; read when first needed
 	for _, w := range m.Missing {
 		unit := units[w]
 		if unit == "" {
 			continue
 		}
-		for _, sp := range m.Omitted {
-			for gone := range strings.FieldsSeq(s.text[sp.Start:sp.End]) {
-				other := units[Fold(strings.Trim(gone, ".,;:()")).Text]
-				if other != "" && other != unit {
-					return "“" + w + "”"
-				}
-			}
+		if gone == nil {
+			gone = omittedUnits(m, s)
+		}
+		if len(gone) > 1 || len(gone) == 1 && !gone[unit] {
+			return "“" + w + "”"
 		}
 	}
 	return ""
+}
+
+func omittedUnits(m Match, s *Source) map[string]bool {
+	gone := map[string]bool{}
+	for _, sp := range m.Omitted {
+		for word := range strings.FieldsSeq(s.text[sp.Start:sp.End]) {
+			if unit := units[Fold(strings.Trim(word, ".,;:()")).Text]; unit != "" {
+				gone[unit] = true
+			}
+		}
+	}
+	return gone
 }

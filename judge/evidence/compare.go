@@ -7,9 +7,13 @@ import "strings"
 // in it. Spelled numbers are not asked for, but they answer: "seven" in have
 // says the 7 of want.
 func MissingNumbers(want, have []Number) []Number {
+	says := func(w Number) bool { return said(w, have) }
+	if len(want)*len(have) > 1024 { // long texts: neither is read again for each number
+		says = IndexNumbers(have).Says
+	}
 	var missing []Number
 	for _, w := range want {
-		if !w.Spelled && !said(w, have) {
+		if !w.Spelled && !says(w) {
 			missing = append(missing, w)
 		}
 	}
@@ -19,14 +23,23 @@ func MissingNumbers(want, have []Number) []Number {
 // ChangedNumbers compares a quotation with the passage that it quotes: the
 // numbers of either that the other does not say, spelled ones too.
 func ChangedNumbers(quote, passage []Number) []Number {
+	type amount struct{ value, unit string } // for a quotation the units must be equal
+	amounts := func(list []Number) map[amount]bool {
+		set := make(map[amount]bool, len(list))
+		for _, n := range list {
+			set[amount{n.Value, n.Unit}] = true
+		}
+		return set
+	}
 	var changed []Number
+	inPassage, inQuote := amounts(passage), amounts(quote)
 	for _, n := range quote {
-		if !saidAlike(n, passage) {
+		if !inPassage[amount{n.Value, n.Unit}] {
 			changed = append(changed, n)
 		}
 	}
 	for _, n := range passage {
-		if !saidAlike(n, quote) {
+		if !inQuote[amount{n.Value, n.Unit}] {
 			changed = append(changed, n)
 		}
 	}
@@ -52,16 +65,6 @@ func said(w Number, have []Number) bool {
 	return false
 }
 
-// saidAlike is said for a quotation: the units must be equal.
-func saidAlike(w Number, have []Number) bool {
-	for _, h := range have {
-		if w.Value == h.Value && w.Unit == h.Unit {
-			return true
-		}
-	}
-	return false
-}
-
 // perUnit tells mg from mg/kg: the same unit where only one says "per".
 func perUnit(a, b string) bool {
 	return strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
@@ -74,16 +77,14 @@ func SameNegations(a, b string) bool {
 	if len(x) != len(y) {
 		return false
 	}
-	used := make([]bool, len(y))
-next:
+	left := map[string]int{}
 	for _, n := range x {
-		for i, m := range y {
-			if !used[i] && n.Word == m.Word {
-				used[i] = true
-				continue next
-			}
+		left[n.Word]++
+	}
+	for _, n := range y {
+		if left[n.Word]--; left[n.Word] < 0 {
+			return false
 		}
-		return false
 	}
 	return true
 }

@@ -8,13 +8,8 @@
 // words with a claim is only a passage that shares words with it.
 package evidence
 
+import "github.com/countersign/countersign/judge/fold"
+
 // Span is a half-open range of bytes [Start, End) of a text. Both ends lie on
 // rune boundaries.
-type Span struct{ Start, End int }
-
-// Of is the text of the span. It panics when the span is not inside text, as
-// a slice expression does.
-func (s Span) Of(text string) string { return text[s.Start:s.End] }
-
-// Len is the length of the span in bytes.
-func (s Span) Len() int { return s.End - s.Start }
+type Span = fold.Span

@@ -56,18 +56,29 @@ func Locate(quote, source string) Match { return NewSource(source).Locate(quote)
 // looks at a few of the best, so that a near match can be missed; an exact one
 // cannot.
 func (s *Source) Locate(quote string) Match {
-	return s.locate(quote, true)
+	return s.locate(quote, true, new(Effort))
 }
 
 // LocateNear is Locate without the closest passage: None comes back at once
 // when too few words of the quotation are in the source at all.
 func (s *Source) LocateNear(quote string) Match {
-	return s.locate(quote, false)
+	return s.locate(quote, false, new(Effort))
 }
 
-func (s *Source) locate(quote string, closest bool) Match {
+// Effort counts what searches cost: bytes compared, words looked up, cells of
+// alignments. Who searches for many texts can stop at a bound that does not
+// depend on the machine.
+type Effort struct{ Steps int }
+
+// LocateNearCounting is LocateNear that adds to effort what it cost.
+func (s *Source) LocateNearCounting(quote string, effort *Effort) Match {
+	return s.locate(quote, false, effort)
+}
+
+func (s *Source) locate(quote string, closest bool, effort *Effort) Match {
 	q := foldedTrim(quote)
-	if start, end, ok := s.exact(q, 0); ok {
+	effort.Steps += len(quote)
+	if start, end, ok := s.exact(q, effort); ok {
 		span := s.folded.Span(start, end)
 		return Match{Kind: Exact, Start: span.Start, End: span.End, Spans: []Span{span}, Words: len(splitWords(q, nil))}
 	}
@@ -77,10 +88,10 @@ func (s *Source) locate(quote string, closest bool) Match {
 	if total == 0 || len(s.words) == 0 || total > maxQuote {
 		return m
 	}
-	if !closest && !s.mayBeNear(q, pieces, total) {
+	if !closest && !s.mayBeNear(q, pieces, total, effort) {
 		return m
 	}
-	a := s.alignPieces(q, pieces)
+	a := s.alignPieces(q, pieces, effort)
 	if a.matched == 0 {
 		return m
 	}
@@ -182,11 +193,11 @@ func nextEllipsis(q string, from int) (start, resume int) {
 
 // mayBeNear tells whether enough words of a quotation are in the source at all
 // for a near match.
-func (s *Source) mayBeNear(q string, pieces []piece, total int) bool {
+func (s *Source) mayBeNear(q string, pieces []piece, total int, effort *Effort) bool {
 	missing := 0
 	for _, p := range pieces {
 		for _, w := range p.words {
-			if s.find(w.hash, q[w.start:w.end], 0) < 0 {
+			if !s.has(w.hash, q[w.start:w.end], effort) {
 				if missing++; missing > total/4 {
 					return false
 				}

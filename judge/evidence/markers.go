@@ -41,7 +41,10 @@ func Markers(output string, sources []judge.Source, pattern *regexp.Regexp) []Ma
 
 // MarkersIn is Markers for an output whose steps are known.
 func MarkersIn(output string, steps []Step, sources []judge.Source, pattern *regexp.Regexp) []Marker {
-	f := finder{steps: steps, sources: sources}
+	f := finder{steps: steps, sources: make(map[string]bool, len(sources))}
+	for i := range sources {
+		f.sources[sources[i].ID] = true
+	}
 	if pattern != nil {
 		f.byPattern(output, pattern)
 	} else {
@@ -52,7 +55,7 @@ func MarkersIn(output string, steps []Step, sources []judge.Source, pattern *reg
 
 type finder struct {
 	steps   []Step
-	sources []judge.Source
+	sources map[string]bool // their ids
 	found   []Marker
 	ids     []string // of the bracket at hand
 }
@@ -98,7 +101,7 @@ func (f *finder) byPattern(output string, pattern *regexp.Regexp) {
 }
 
 func (f *finder) add(start, end int) {
-	step := stepAt(f.steps, start)
+	step := StepAt(f.steps, start)
 	for _, id := range f.ids {
 		if len(f.found) == maxMarkers {
 			return
@@ -112,7 +115,7 @@ func (f *finder) add(start, end int) {
 // item must be an id; later ones may be notes ("[1, p. 5]").
 func (f *finder) readIDs(content string, words bool) bool {
 	f.ids = f.ids[:0]
-	if content = strings.TrimSpace(content); f.isSource(content) {
+	if content = strings.TrimSpace(content); f.sources[content] {
 		f.ids = append(f.ids, content)
 		return true
 	}
@@ -133,7 +136,7 @@ func (f *finder) readIDs(content string, words bool) bool {
 }
 
 func (f *finder) readItem(item string, words bool) bool {
-	if f.isSource(item) || isNumber(item) {
+	if f.sources[item] || isNumber(item) {
 		f.ids = append(f.ids, item)
 		return true
 	}
@@ -149,15 +152,6 @@ func (f *finder) readItem(item string, words bool) bool {
 	if words && wordWithDigit(item) {
 		f.ids = append(f.ids, item)
 		return true
-	}
-	return false
-}
-
-func (f *finder) isSource(id string) bool {
-	for i := range f.sources {
-		if f.sources[i].ID == id {
-			return true
-		}
 	}
 	return false
 }

@@ -317,8 +317,8 @@ func (s *numberScanner) after(n *Number) {
 	switch {
 	case ok && (n.Unit == "" || n.Unit == unit):
 		n.Unit, n.End = unit, end
-		// mg/kg, km/h
-		for n.End+1 < len(t) && t[n.End] == '/' {
+		// mg/kg/day, km/h
+		for parts := 1; parts < 4 && n.End+1 < len(t) && t[n.End] == '/'; parts++ {
 			e := wordEnd(t, n.End+1)
 			per, ok := units[strings.ToLower(t[n.End+1:min(e, n.End+25)])]
 			if !ok {

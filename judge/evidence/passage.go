@@ -62,7 +62,7 @@ func shifted(spans []Span, e Excerpt) []Span {
 	var out []Span
 	for _, sp := range spans {
 		if sp.Start >= e.Start && sp.End <= e.End {
-			out = append(out, Span{sp.Start - e.Start, sp.End - e.Start})
+			out = append(out, Span{Start: sp.Start - e.Start, End: sp.End - e.Start})
 		}
 	}
 	return out
@@ -130,7 +130,7 @@ func (s *Source) BestFor(claim string, window int) Excerpt {
 			seen[h.want] = true
 			e.Shared++
 		}
-		sp = Span{sp.Start - e.Start, sp.End - e.Start}
+		sp = Span{Start: sp.Start - e.Start, End: sp.End - e.Start}
 		if n := len(e.Marks); n > 0 && e.Marks[n-1].End >= sp.Start {
 			e.Marks[n-1].End = max(e.Marks[n-1].End, sp.End)
 			continue
@@ -159,7 +159,7 @@ func (s *Source) Sentences(start, end int) Span {
 	for to < len(s.text) && to > end && s.text[to]&0xC0 == 0x80 {
 		to--
 	}
-	around := Span{from, to}
+	around := Span{Start: from, End: to}
 	for _, e := range sentenceEnds(s.text, from, to, nil, false) {
 		if e <= start {
 			around.Start = e
@@ -170,6 +170,18 @@ func (s *Source) Sentences(start, end int) Span {
 		}
 	}
 	return around
+}
+
+// ContentWords are the different words of a text that are not grammar, folded, in
+// the order in which each first stands there.
+func ContentWords(text string) []string {
+	folded := Fold(text).Text
+	words := contentWords(folded)
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = folded[w.start:w.end]
+	}
+	return list
 }
 
 // contentWords are the different words of a folded text that are not grammar.

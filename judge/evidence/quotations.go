@@ -122,10 +122,19 @@ func title(text string) bool {
 
 // speech tells whether what stands before a quotation introduces an example of
 // what somebody might say. "says" and "said" introduce quotations.
+//
+// It looks back a few bytes only: text without spaces would else be read from
+// its beginning for each quotation.
 func speech(before string) bool {
+	const reach = 32 // holds the mark, what parts it from the word, and the longest word below
+	cut := len(before) > reach
+	before = before[max(0, len(before)-reach):]
 	before = before[:max(0, strings.LastIndexAny(before, "\"“„«「"))]
 	before = strings.TrimRight(before, " ,:\n")
 	from := strings.LastIndexAny(before, " \n")
+	if from < 0 && cut {
+		return false // the word is longer than any of them, or stands too far away
+	}
 	switch strings.ToLower(before[from+1:]) {
 	case "say", "ask", "saying", "asking", "reply":
 		return true

@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"iter"
-	"strings"
 )
 
 // Source is a text prepared once for many searches. It is safe for use by
@@ -58,45 +57,22 @@ func (s *Source) isWord(i int, hash uint32, w string) bool {
 // of one word repeated, or of words chosen to collide, costs no more.
 const maxChain = 4096
 
-// find gives the first word from number from on that is w, or -1.
-func (s *Source) find(hash uint32, w string, from int) int {
+// has tells whether a word is in the source.
+func (s *Source) has(hash uint32, w string, effort *Effort) bool {
 	i := s.first[bucket(hash)&s.mask]
 	for steps := 0; i > 0 && steps < maxChain; steps++ {
-		if int(i-1) >= from && s.isWord(int(i-1), hash, w) {
-			return int(i - 1)
+		effort.Steps++
+		if s.isWord(int(i-1), hash, w) {
+			return true
 		}
 		i = s.next[i-1]
 	}
-	return -1
+	return false
 }
 
 // span is the range in the source's own text of words from to to (inclusive).
 func (s *Source) span(from, to int) Span {
 	return s.folded.Span(int(s.words[from].start), int(s.words[to].end))
-}
-
-// maxExact bounds the bytes compared for hits that end inside a word, which a
-// source can be written to have by the thousand.
-const maxExact = 64 << 20
-
-// exact finds folded text at word boundaries, at or after a folded offset.
-func (s *Source) exact(folded string, from int) (start, end int, ok bool) {
-	if folded == "" {
-		return 0, 0, false
-	}
-	t := s.folded.Text
-	for work := 0; work < maxExact; work += len(folded) {
-		i := strings.Index(t[from:], folded)
-		if i < 0 {
-			return 0, 0, false
-		}
-		start, end = from+i, from+i+len(folded)
-		if atBoundary(t, start) && atBoundary(t, end) {
-			return start, end, true
-		}
-		from = start + 1
-	}
-	return 0, 0, false
 }
 
 // atBoundary tells whether no word runs across offset i of a folded text.

@@ -12,6 +12,12 @@ type Step struct {
 	Start, End int    // bytes, without white space around
 }
 
+// Body is the text of the step without its own label or bullet.
+func (s Step) Body() string {
+	_, _, body := readLabel(s.Text)
+	return strings.TrimSpace(s.Text[body:])
+}
+
 // Steps cuts an output into its steps.
 //
 // Where the output is a list ("Step 1: …", or "1. …" from its first or second line on),
@@ -55,9 +61,9 @@ func Steps(output string) []Step {
 	return steps
 }
 
-// stepAt is the number of the step that holds the byte at offset; a byte
+// StepAt is the number of the step that holds the byte at offset; a byte
 // between two steps belongs to the earlier. 0 when there are no steps.
-func stepAt(steps []Step, offset int) int {
+func StepAt(steps []Step, offset int) int {
 	i := sort.Search(len(steps), func(i int) bool { return steps[i].Start > offset })
 	if i == 0 && len(steps) > 0 {
 		return 1

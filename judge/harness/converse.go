@@ -9,27 +9,49 @@ import (
 	"github.com/countersign/countersign/judge"
 )
 
-// converse asks a model for a report and, while it is at fault and repairs are
-// left, for a better one in the same conversation: the first prompt stays, then
-// comes the last raw reply, then the list of its faults with the schema.
-func (h *Harness) converse(ctx context.Context, chat judge.Chat, j *judge.Judge, t *judge.Trace, p judge.Planned, e *judge.Evaluation) outcome {
-	shown, err := h.withReferenceSteps(ctx, chat, j, t, p, e)
+// converse asks a model for its report: once, or as often as is planned.
+func (h *Harness) converse(ctx context.Context, l *line, j *judge.Judge, t *judge.Trace, e *judge.Evaluation) outcome {
+	shown, err := h.withReferenceSteps(ctx, l, j, t, e)
 	if err != nil {
 		return outcome{failure: judge.ReasonJudgeFailed, detail: err.Error(), err: err}
 	}
-	first := firstPrompt(j, shown, nonce(h.config.Key, e.Hashes.Trace))
-	params := judge.Params{
-		Model: p.Model, MaxTokens: h.config.MaxTokens, Seed: h.config.Seed,
+	ask := asking{judge: j, trace: t, mark: nonce(h.config.Key, e.Hashes.Trace), params: judge.Params{
+		Model: l.planned.Model, MaxTokens: h.config.MaxTokens, Seed: h.config.Seed,
 		Schema: j.Schema, SchemaName: schemaName(j.Name),
+	}}
+	ask.first = firstPrompt(j, shown.trace, ask.mark)
+	ask.stepsFrom = shown.from
+	if l.planned.Samples > 1 {
+		return h.sampled(ctx, l, ask, e)
 	}
-	conversation := first
-	for {
-		reply, retries, err := h.call(ctx, chat, e.ID, conversation, params)
+	return h.answer(ctx, l, ask, e)
+}
+
+// asking is one question to a model.
+type asking struct {
+	judge     *judge.Judge
+	trace     *judge.Trace
+	mark      string
+	first     judge.Conversation
+	params    judge.Params
+	sample    int // of several, from 1; 0: it is asked once
+	stepsFrom string
+}
+
+// answer asks for a report and, while it is at fault and repairs are left, for a
+// better one in the same conversation: the first prompt stays, then comes the last
+// raw reply, then the list of its faults with the schema.
+func (h *Harness) answer(ctx context.Context, l *line, ask asking, e *judge.Evaluation) outcome {
+	conversation := ask.first
+	for repairs := 0; ; repairs++ {
+		reply, retries, err := h.call(ctx, l, conversation, ask.params)
 		if err != nil {
-			e.TransportRetries += retries
+			h.unanswered(l, e, retries)
 			return outcome{failure: judge.ReasonJudgeFailed, detail: err.Error(), err: err}
 		}
-		attempt := newAttempt(chat, p, e, conversation, reply, retries)
+		h.probed(l, e)
+		attempt := newAttempt(l, e, conversation, reply, retries)
+		attempt.Sample, attempt.StepsFrom = ask.sample, ask.stepsFrom
 		if unusable := unusable(reply); unusable != "" {
 			attempt.Errors = []string{unusable}
 			h.attempted(e, attempt)
@@ -39,41 +61,60 @@ func (h *Harness) converse(ctx context.Context, chat judge.Chat, j *judge.Judge,
 		report, err := ExtractReport(reply.Text)
 		var v verified
 		if err != nil {
-			v.faults = []string{err.Error()}
+			v.faults = bounded([]string{err.Error()})
 		} else {
-			v = h.verify(j, t, report)
+			v = h.verify(ask.judge, ask.trace, report)
 		}
 		attempt.Report, attempt.Errors = report, v.faults
 		h.attempted(e, attempt)
 		if v.faults == nil {
 			return outcome{report: report, checks: v.checks, reading: &v.reading}
 		}
-		if e.Repairs >= j.MaxRepairs {
+		if repairs >= ask.judge.MaxRepairs {
 			return outcome{
 				failure: judge.ReasonInvalidOutput, checks: v.checks, incomplete: v.incomplete,
-				detail: fmt.Sprintf("the report is still at fault after %d repairs: %s", e.Repairs, strings.Join(v.faults, "; ")),
+				detail: fmt.Sprintf("the report is still at fault after %d repairs: %s", repairs, strings.Join(v.faults, "; ")),
 			}
 		}
 		e.Repairs++
-		conversation = append(append(judge.Conversation{}, first...),
-			judge.Message{Role: judge.RoleAssistant, Content: reply.Text}, repairPrompt(j, v.faults))
+		conversation = append(append(judge.Conversation{}, ask.first...),
+			judge.Message{Role: judge.RoleAssistant, Content: reply.Text}, repairPrompt(ask.judge, ask.mark, v.faults))
 	}
 }
 
+// unanswered accounts for a call that brought no reply.
+func (h *Harness) unanswered(l *line, e *judge.Evaluation, retries int) {
+	e.TransportRetries += retries
+	h.probed(l, e)
+}
+
+// probed makes attempts of the probes that a call took: they were paid for.
+func (h *Harness) probed(l *line, e *judge.Evaluation) {
+	for _, reply := range l.probes {
+		probe := newAttempt(l, e, judge.ProbePrompt(), reply, 0)
+		probe.Purpose = judge.PurposeProbe
+		h.attempted(e, probe)
+	}
+	l.probes = nil
+}
+
 // newAttempt is the record of a call that brought a reply.
-func newAttempt(chat judge.Chat, p judge.Planned, e *judge.Evaluation, c judge.Conversation, reply judge.Reply, retries int) judge.Attempt {
+func newAttempt(l *line, e *judge.Evaluation, c judge.Conversation, reply judge.Reply, retries int) judge.Attempt {
 	attempt := judge.Attempt{
-		Number: e.Attempts + 1, Engine: chat.Name(), Endpoint: reply.Endpoint,
-		ModelAsked: p.Model, ModelAnswered: reply.Model, Parameters: reply.Parameters,
+		Number: e.Attempts + 1, Engine: l.chat.Name(), Endpoint: reply.Endpoint,
+		ModelAsked: l.planned.Model, ModelAnswered: reply.Model, Parameters: reply.Parameters,
 		Prompt: encodeConversation(c), Reply: reply.Text, FinishReason: reply.FinishReason,
 		Tokens: reply.Tokens, CostUSD: reply.CostUSD, LatencyMS: reply.Latency.Milliseconds(),
-		TransportRetries: retries, StartedAt: reply.StartedAt,
+		TransportRetries: retries, StartedAt: reply.StartedAt, Unpriced: reply.Unpriced,
 	}
 	if reply.Refusal != "" && reply.Text == "" {
 		attempt.Reply = reply.Refusal
 	}
 	return attempt
 }
+
+// refusedToAnswer begins the fault of a reply that is the model's refusal.
+const refusedToAnswer = "the model refused to answer: "
 
 // unusable says why a reply is no report at all: its own kind of failure, never
 // parsed and never sent back for repair.
@@ -84,7 +125,7 @@ func unusable(r judge.Reply) string {
 	case r.FinishReason == judge.FinishFiltered:
 		return "the endpoint's content filter stopped the reply"
 	case r.Refusal != "":
-		return "the model refused to answer: " + r.Refusal
+		return refusedToAnswer + r.Refusal
 	case strings.TrimSpace(r.Text) == "":
 		return "the reply is empty"
 	}

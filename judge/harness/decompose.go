@@ -7,37 +7,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/judge/evidence"
 )
-
-// decompositions keeps references that were cut into steps, by model and text,
-// so that traces with one reference pay for it once.
-type decompositions struct {
-	mu    sync.Mutex
-	steps map[string]string
-}
-
-// maxDecompositions are kept at once; then the cache starts anew.
-const maxDecompositions = 10_000
-
-func (d *decompositions) get(key string) (string, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	steps, ok := d.steps[key]
-	return steps, ok
-}
-
-func (d *decompositions) put(key, steps string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.steps == nil || len(d.steps) >= maxDecompositions {
-		d.steps = map[string]string{}
-	}
-	d.steps[key] = steps
-}
 
 // sentenceBreak is where one sentence ends and another begins.
 var sentenceBreak = regexp.MustCompile(`[.!?;。]["')\]]*\s+\S`)
@@ -47,33 +20,47 @@ func needsSteps(reference string) bool {
 	return len(evidence.Steps(reference)) < 2 && sentenceBreak.MatchString(reference)
 }
 
-const decompositionSchema = `{"type":"object","required":["steps"],"properties":{"steps":{"type":"array","items":{"type":"string"}}}}`
+// shownTrace is the trace as the prompt shows it.
+type shownTrace struct {
+	trace *judge.Trace
+	// from is the evaluation whose call cut the reference, where that is another.
+	from string
+}
 
 // withReferenceSteps gives the trace as the prompt shows it: with the reference
 // cut into numbered steps by a call of its own, where the judge wants that and
 // the reference shows no steps. The words of the reference stay: a reply that
 // changes them is kept as an attempt and not used. The error is that of a call
-// that brought no reply.
-func (h *Harness) withReferenceSteps(ctx context.Context, chat judge.Chat, j *judge.Judge, t *judge.Trace, p judge.Planned, e *judge.Evaluation) (*judge.Trace, error) {
+// that brought no reply, or of the cache.
+func (h *Harness) withReferenceSteps(ctx context.Context, l *line, j *judge.Judge, t *judge.Trace, e *judge.Evaluation) (shownTrace, error) {
 	if !j.ReferenceSteps || !needsSteps(t.Reference) {
-		return t, nil
+		return shownTrace{trace: t}, nil
 	}
-	key := judge.HashText(p.Model + "\x00" + t.Reference)
-	numbered, known := h.decomposed.get(key)
-	if !known {
-		steps, err := h.cutReference(ctx, chat, t, p, e)
-		if err != nil {
-			return nil, err
-		}
-		if steps == nil {
-			return t, nil
-		}
-		numbered = numberSteps(steps)
-		h.decomposed.put(key, numbered)
+	cut, err := h.cutSteps(ctx, l, t, e)
+	if err != nil || cut.Steps == nil {
+		return shownTrace{trace: t}, err
 	}
 	shown := *t
-	shown.Reference = numbered
-	return &shown, nil
+	shown.Reference = numberSteps(cut.Steps)
+	from := cut.Evaluation
+	if from == l.key {
+		from = ""
+	}
+	return shownTrace{trace: &shown, from: from}, nil
+}
+
+func (h *Harness) cutSteps(ctx context.Context, l *line, t *judge.Trace, e *judge.Evaluation) (judge.CutSteps, error) {
+	asked := judge.StepsJudge()
+	conversation := firstPrompt(&asked, t, nonce(h.config.Key, e.Hashes.Trace))
+	ask := func() (judge.CutSteps, error) {
+		steps, err := h.cutReference(ctx, l, &asked, conversation, t, e)
+		return judge.CutSteps{Steps: steps, Evaluation: l.key}, err
+	}
+	if replayed, ok := l.chat.(*tape); ok {
+		return replayed.cutSteps(conversation, ask)
+	}
+	key := judge.HashText(strings.Join([]string{l.planned.EngineKey(), l.planned.Model, asked.Prompt, string(asked.Schema), t.Reference}, "\x00"))
+	return h.decomposed.of(ctx, key, h.config.Steps, ask)
 }
 
 func numberSteps(steps []string) string {
@@ -85,24 +72,18 @@ func numberSteps(steps []string) string {
 }
 
 // cutReference makes the call. It gives no steps when the reply cannot be used.
-func (h *Harness) cutReference(ctx context.Context, chat judge.Chat, t *judge.Trace, p judge.Planned, e *judge.Evaluation) ([]string, error) {
-	cut := judge.Judge{
-		Name: "reference-steps", Schema: json.RawMessage(decompositionSchema),
-		Prompt: "Cut this solution into its steps: one inference, calculation or decision a step, in order.\n" +
-			"Copy every word of it once and change nothing; only where one step ends and the next begins is yours to say.\n" +
-			"[REFERENCE_SOLUTION]",
-	}
-	conversation := firstPrompt(&cut, t, nonce(h.config.Key, e.Hashes.Trace))
-	reply, retries, err := h.call(ctx, chat, e.ID, conversation, judge.Params{
-		Model: p.Model, MaxTokens: h.config.MaxTokens, Seed: h.config.Seed, Schema: cut.Schema, SchemaName: "reference_steps",
+func (h *Harness) cutReference(ctx context.Context, l *line, cut *judge.Judge, conversation judge.Conversation, t *judge.Trace, e *judge.Evaluation) ([]string, error) {
+	reply, retries, err := h.call(ctx, l, conversation, judge.Params{
+		Model: l.planned.Model, MaxTokens: h.config.MaxTokens, Seed: h.config.Seed, Schema: cut.Schema, SchemaName: schemaName(cut.Name),
 	})
 	if err != nil {
-		e.TransportRetries += retries
+		h.unanswered(l, e, retries)
 		return nil, err
 	}
-	attempt := newAttempt(chat, p, e, conversation, reply, retries)
+	h.probed(l, e)
+	attempt := newAttempt(l, e, conversation, reply, retries)
 	attempt.Purpose = judge.PurposeDecomposition
-	steps, fault := h.readSteps(&cut, t.Reference, reply, &attempt)
+	steps, fault := h.readSteps(cut, t.Reference, reply, &attempt)
 	if fault != "" {
 		attempt.Errors = []string{fault}
 		steps = nil
@@ -131,9 +112,15 @@ func (h *Harness) readSteps(cut *judge.Judge, reference string, reply judge.Repl
 	if err := json.Unmarshal(report, &doc); err != nil {
 		return nil, err.Error()
 	}
-	words := func(text string) []string { return strings.Fields(evidence.Fold(text).Text) }
-	if !slices.Equal(words(strings.Join(doc.Steps, " ")), words(reference)) {
+	if !ownWords(doc.Steps, reference) {
 		return nil, "the steps are not the reference's own words; the reference is shown as it is"
 	}
 	return doc.Steps, ""
+}
+
+// ownWords reports whether steps are a reference's words, all of them and in
+// their order.
+func ownWords(steps []string, reference string) bool {
+	words := func(text string) []string { return strings.Fields(evidence.Fold(text).Text) }
+	return slices.Equal(words(strings.Join(steps, " ")), words(reference))
 }

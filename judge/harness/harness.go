@@ -2,7 +2,6 @@ package harness
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -44,6 +43,13 @@ type Config struct {
 	MaxTokens int    // of one reply; 4096 when 0, which is also the least
 	Seed      *int64 // sent where the endpoint takes one; 1 when nil
 	Retry     Retry
+	// Steps keeps references that were cut into steps; nil: memory alone does.
+	Steps judge.StepCache
+	// Purse pays for calls; nil: there is no budget.
+	Purse judge.Purse
+	// Breakers of the endpoints; nil: this harness has its own. What runs in one
+	// process shares them.
+	Breakers *Breakers
 	// Ledger keeps replies until their evaluation is stored; nil: none is kept,
 	// and an evaluation that was cut off begins anew.
 	Ledger judge.ReplyLedger
@@ -89,6 +95,9 @@ func New(c Config) (*Harness, error) {
 	}
 	c.MaxTokens = max(c.MaxTokens, minMaxTokens)
 	c.Retry = c.Retry.withDefaults()
+	if c.Breakers == nil {
+		c.Breakers = &Breakers{First: c.Retry.Max / 6, Longest: 2 * c.Retry.Max}
+	}
 	return &Harness{config: c}, nil
 }
 
@@ -103,106 +112,4 @@ func (h *Harness) Judge(name string) (*judge.Judge, bool) {
 		}
 	}
 	return nil, false
-}
-
-// Evaluate makes one planned evaluation. It always comes back whole: what the
-// engine cannot do, or does badly, is an evaluation in review with its reason.
-// The draw says how it came to be reviewed, nil when it is not.
-//
-// The only errors are that of ctx and a LedgerError; the work is then unfinished
-// and belongs back in the queue.
-func (h *Harness) Evaluate(ctx context.Context, t *judge.Trace, p judge.Planned) (judge.Evaluation, *judge.Draw, error) {
-	j, ok := h.Judge(p.Judge)
-	if !ok {
-		e, draw := h.abandoned(t, p, fmt.Sprintf("judge %q is not known here; add its definition and retry", p.Judge))
-		return e, draw, nil
-	}
-	return h.EvaluateUnder(ctx, j, t, p, nil)
-}
-
-// evaluateWork evaluates claimed work with the judge and under the policy that it
-// brings, else with the harness's own.
-func (h *Harness) evaluateWork(ctx context.Context, w *judge.Work) (judge.Evaluation, *judge.Draw, error) {
-	j := w.Judge
-	if j == nil {
-		known, ok := h.Judge(w.Planned.Judge)
-		if !ok {
-			return h.Evaluate(ctx, &w.Trace, w.Planned)
-		}
-		j = known
-	}
-	return h.EvaluateUnder(ctx, j, &w.Trace, w.Planned, w.Policy)
-}
-
-// EvaluateWith is Evaluate with a definition that the harness need not know.
-func (h *Harness) EvaluateWith(ctx context.Context, j *judge.Judge, t *judge.Trace, p judge.Planned) (judge.Evaluation, *judge.Draw, error) {
-	return h.EvaluateUnder(ctx, j, t, p, nil)
-}
-
-// EvaluateUnder is EvaluateWith under a policy; nil: the harness's own.
-func (h *Harness) EvaluateUnder(ctx context.Context, j *judge.Judge, t *judge.Trace, p judge.Planned, policy *judge.Policy) (judge.Evaluation, *judge.Draw, error) {
-	if policy == nil {
-		policy = &h.config.Policy
-	}
-	e := h.begin(t, p)
-	e.PolicyVersion = policy.Version
-	if p.PromptVersion == "" {
-		e.PromptVersion = j.PromptVersion
-	}
-	field, message := p.RefusedField, p.Message
-	if field == "" {
-		field, message = j.Lacks(t)
-	}
-	if field != "" {
-		e.Status, e.RefusedField, e.Error = judge.Refused, field, message
-		return e, nil, nil
-	}
-	got := h.ask(ctx, j, t, p, &e)
-	var unkept *LedgerError
-	if errors.As(got.err, &unkept) {
-		return judge.Evaluation{}, nil, unkept
-	}
-	if ctx.Err() != nil && got.failure != "" {
-		return judge.Evaluation{}, nil, context.Cause(ctx)
-	}
-	under := policy.For(j.Name, t.Domain, policy.StakesOfTrace(t))
-	h.conclude(&e, j, got, under)
-	return e, h.route(ctx, j, &e, got.reading, under), nil
-}
-
-// ask gets the report from the planned engine. A panic in a check or an engine
-// is a fault of this program; the trace still gets an owner and is kept.
-func (h *Harness) ask(ctx context.Context, j *judge.Judge, t *judge.Trace, p judge.Planned, e *judge.Evaluation) (got outcome) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			got = outcome{failure: judge.ReasonJudgeFailed,
-				detail: fmt.Sprintf("judge %s stopped on this trace: %v; report this as a fault of the program", j.Name, fault)}
-		}
-	}()
-	switch engine := h.config.Engines[p.Engine].(type) {
-	case judge.Reporter:
-		return h.report(ctx, engine, j, t, p, e)
-	case judge.Chat:
-		if j.Settle != nil {
-			if report := j.Settle(t); report != nil {
-				return h.settled(report, j, t, e)
-			}
-		}
-		return h.converse(ctx, engine, j, t, p, e)
-	}
-	return outcome{failure: judge.ReasonJudgeFailed,
-		detail: fmt.Sprintf("engine %q is not configured here; configure it and retry", p.Engine)}
-}
-
-// callsModel reports whether an evaluation by this engine calls a model.
-func (h *Harness) callsModel(engine string) bool {
-	_, chat := h.config.Engines[engine].(judge.Chat)
-	return chat
-}
-
-// abandoned is the evaluation of work that took longer than it may.
-func (h *Harness) abandoned(t *judge.Trace, p judge.Planned, detail string) (judge.Evaluation, *judge.Draw) {
-	e := h.begin(t, p)
-	h.fail(&e, judge.ReasonJudgeFailed, detail)
-	return e, h.route(context.Background(), nil, &e, nil, judge.Effective{})
 }

@@ -3,44 +3,77 @@ package harness
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/countersign/countersign/judge"
 )
 
+// line is how one evaluation reaches its model.
+type line struct {
+	chat    judge.Chat
+	breaker *breaker
+	planned judge.Planned
+	key     string // under which ledger and purse know the evaluation
+	under   judge.Effective
+	probes  []judge.Reply // of the endpoint, that no attempt holds yet
+}
+
+// refusedEndpoint says that a trace may not be sent to the planned endpoint.
+type refusedEndpoint struct{ field, message string }
+
+func (e *refusedEndpoint) Error() string { return e.message }
+
 // call sends a conversation, or takes the reply that was paid for before the
 // evaluation was cut off. The same trace gives the same prompt again, so the
 // reply to it is found by the call's own hash.
-func (h *Harness) call(ctx context.Context, chat judge.Chat, evaluation string, c judge.Conversation, p judge.Params) (judge.Reply, int, error) {
-	if h.config.Ledger == nil {
-		return h.send(ctx, chat, c, p)
+//
+// Every text that leaves for a model goes through here, so here it is held to
+// where the policy lets it go, and to the budget.
+func (h *Harness) call(ctx context.Context, l *line, c judge.Conversation, p judge.Params) (judge.Reply, int, error) {
+	if t, ok := l.chat.(*tape); ok {
+		return t.next(c)
+	}
+	if field, message := l.under.Refusal(judge.EndpointOf(l.chat)); field != "" {
+		return judge.Reply{}, 0, &refusedEndpoint{field, message}
+	}
+	if h.config.Ledger == nil && h.config.Purse == nil {
+		return h.send(ctx, l, nil, c, p)
 	}
 	body, err := json.Marshal(struct {
 		Engine       string
 		Conversation judge.Conversation
 		Params       judge.Params
-	}{chat.Name(), c, p})
+	}{l.chat.Name(), c, p})
 	if err != nil {
 		return judge.Reply{}, 0, fmt.Errorf("encode the call: %w", err)
 	}
 	name := judge.HashText(string(body))
-	kept, ok, err := h.config.Ledger.KeptReply(ctx, evaluation, name)
-	if err != nil {
-		return judge.Reply{}, 0, &LedgerError{fmt.Errorf("look for a reply of before: %w", err)}
+	if h.config.Ledger != nil {
+		kept, ok, err := h.config.Ledger.KeptReply(ctx, l.key, name)
+		if err != nil {
+			return judge.Reply{}, 0, &LedgerError{fmt.Errorf("look for a reply of before: %w", err)}
+		}
+		if ok {
+			return kept.Reply, kept.Retries, nil
+		}
 	}
-	if ok {
-		return kept.Reply, kept.Retries, nil
-	}
-	reply, retries, err := h.send(ctx, chat, c, p)
-	if err != nil {
-		return reply, retries, err
-	}
-	// It is paid for: it is kept even when the worker is being stopped.
+	pay := h.payment(l, name, c, p)
+	reply, retries, err := h.send(ctx, l, pay, c, p)
+	// What is paid for is kept even when the worker is being stopped.
 	keeping, stop := outliving(ctx, keepGrace)
 	defer stop()
-	if err := h.config.Ledger.KeepReply(keeping, evaluation, name, judge.KeptReply{Reply: reply, Retries: retries}); err != nil {
-		return reply, retries, &LedgerError{fmt.Errorf("keep the reply: %w", err)}
+	if err != nil {
+		return reply, retries, errors.Join(err, pay.unanswered(keeping, l.probes))
+	}
+	if h.config.Ledger != nil {
+		if err := h.config.Ledger.KeepReply(keeping, l.key, name, judge.KeptReply{Reply: reply, Retries: retries}); err != nil {
+			return reply, retries, &LedgerError{errors.Join(fmt.Errorf("keep the reply: %w", err), pay.spent(keeping, append(l.probes, reply)...))}
+		}
+	}
+	if err := pay.spent(keeping, append(l.probes, reply)...); err != nil {
+		return reply, retries, err
 	}
 	return reply, retries, nil
 }
@@ -49,8 +82,9 @@ func (h *Harness) call(ctx context.Context, chat judge.Chat, evaluation string, 
 // after its evaluation was told to end.
 const keepGrace = 5 * time.Second
 
-// LedgerError says that the replies of an evaluation could not be read or kept.
-// It says nothing of the evaluation, which belongs back in the queue.
+// LedgerError says that the replies or the payments of an evaluation could not be
+// read or kept. It says nothing of the evaluation, which belongs back in the
+// queue.
 type LedgerError struct{ err error }
 
 func (e *LedgerError) Error() string { return e.err.Error() }

@@ -10,92 +10,93 @@ import (
 	"strings"
 )
 
-// Bounds of the search for a report: a reply that is longer, or in which more
-// places look like the start of an object, is not searched further.
-const (
-	maxReply  = 4 << 20
-	maxStarts = 500
+// maxReply is the longest reply that is searched for a report.
+const maxReply = 4 << 20
+
+// thinking matches the preamble that reasoning models put before their answer;
+// thinks, one that has begun.
+var (
+	thinking = regexp.MustCompile(`(?s)^\s*<(think|thinking|reasoning)>.*?</(think|thinking|reasoning)>`)
+	thinks   = regexp.MustCompile(`^\s*<(think|thinking|reasoning)>`)
 )
 
-// thinking matches the preamble that reasoning models put before their answer.
-var thinking = regexp.MustCompile(`(?s)^\s*<(think|thinking|reasoning)>.*?</(think|thinking|reasoning)>`)
-
 // ExtractReport finds the one JSON object in a reply: alone, inside a code
-// fence, or after a reasoning preamble. No object, two objects, and a key that is
-// given twice in one object are errors, and so is a reply over 4 MiB.
+// fence, or after a reasoning preamble. No object, two objects, an object that is
+// broken, an array, and a key that is given twice in one object are errors, and
+// so is a reply over 4 MiB. The time it takes grows with the length of the reply.
 func ExtractReport(reply string) (json.RawMessage, error) {
 	if len(reply) > maxReply {
 		return nil, fmt.Errorf("the reply has %d bytes, more than a report can have (%d)", len(reply), maxReply)
 	}
 	text := strings.TrimSpace(thinking.ReplaceAllString(reply, ""))
-	if text == "" {
-		return nil, errors.New("the reply is empty")
-	}
-	var found []json.RawMessage
-	var foundAt int // where the first one starts
-	var first error // why the first thing that looked like an object was none
-	rest, starts := text, 0
-	for {
-		i := strings.IndexByte(rest, '{')
-		if i < 0 {
-			break
-		}
-		if starts++; starts > maxStarts {
-			return nil, errors.New("the reply holds too many opening braces to find a report in it")
-		}
-		rest = rest[i:]
-		dec := json.NewDecoder(strings.NewReader(rest))
-		var object json.RawMessage
-		if err := dec.Decode(&object); err != nil {
-			if first == nil {
-				first = fmt.Errorf("the JSON that starts at byte %d is broken: %w", len(text)-len(rest), asTruncated(err))
-			}
-			rest = rest[1:]
-			continue
-		}
-		if found == nil {
-			foundAt = len(text) - len(rest)
-		}
-		found = append(found, object)
-		rest = rest[dec.InputOffset():]
-	}
 	switch {
-	case len(found) == 0 && first != nil:
-		return nil, first
-	case len(found) == 0:
-		return nil, errors.New("the reply holds no JSON object")
-	case first != nil && unclosed(text[:foundAt]):
-		// The object stands inside one that is broken: a part of a report.
-		return nil, first
-	case len(found) > 1:
-		return nil, fmt.Errorf("the reply holds %d JSON objects; a report is exactly one", len(found))
+	case text == "":
+		return nil, errors.New("the reply is empty")
+	case thinks.MatchString(text):
+		return nil, errors.New("the reply begins to reason and never ends: there is no report after it")
 	}
-	if strings.HasPrefix(text, "[") && json.Valid([]byte(text)) {
+	found, err := objects(text)
+	switch {
+	case err != nil:
+		return nil, err
+	case found.n == 0:
+		return nil, errors.New("the reply holds no JSON object")
+	case found.n > 1:
+		return nil, fmt.Errorf("the reply holds %d JSON objects; a report is exactly one", found.n)
+	case inArray(text, found.from, found.to):
 		return nil, errors.New("the reply is a JSON array; a report is one object")
 	}
-	if err := duplicateKey(found[0]); err != nil {
+	report := json.RawMessage(text[found.from:found.to])
+	if err := duplicateKey(report); err != nil {
 		return nil, err
 	}
-	return found[0], nil
+	return report, nil
 }
 
-// unclosed reports whether braces are still open at the end of a text.
-func unclosed(text string) bool {
-	depth, inString := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"' && depth > 0:
-			inString = !inString
-		case inString:
-		case c == '{':
-			depth++
-		case c == '}':
-			depth = max(0, depth-1)
+// search is what was found in a text.
+type search struct {
+	n        int // objects
+	from, to int // bytes of the first one
+	read     int // bytes that were decoded to find out
+}
+
+// objects finds the JSON objects of a text that stand in no other. What begins
+// like one, with a brace and then a key, and is none is an error: it is a report
+// that is broken, or the first of two. Other braces are prose, such as {1, 2}.
+//
+// Every byte is decoded once at most: where an object ends, the search goes on,
+// and where one breaks, it ends.
+func objects(text string) (s search, err error) {
+	for at := 0; ; {
+		i := strings.IndexByte(text[at:], '{')
+		if i < 0 {
+			return s, nil
 		}
+		at += i
+		inside := strings.TrimLeft(text[at+1:], " \t\r\n")
+		if inside != "" && inside[0] != '"' && inside[0] != '}' {
+			at++
+			continue
+		}
+		dec := json.NewDecoder(strings.NewReader(text[at:]))
+		var object json.RawMessage
+		if err := dec.Decode(&object); err != nil {
+			return s, fmt.Errorf("the JSON that starts at byte %d is broken: %w", at, asTruncated(err))
+		}
+		n := int(dec.InputOffset())
+		if s.n++; s.n == 1 {
+			s.from, s.to = at, at+n
+		}
+		s.read += n
+		at += n
 	}
-	return depth > 0
+}
+
+// inArray reports whether an object stands in a list of its own.
+func inArray(text string, from, to int) bool {
+	before := strings.TrimRight(text[:from], " \t\r\n")
+	after := strings.TrimLeft(text[to:], " \t\r\n")
+	return strings.HasSuffix(before, "[") && (strings.HasPrefix(after, "]") || strings.HasPrefix(after, ","))
 }
 
 func asTruncated(err error) error {

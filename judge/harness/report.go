@@ -13,7 +13,9 @@ import (
 // what is at fault goes to a person.
 func (h *Harness) report(ctx context.Context, engine judge.Reporter, j *judge.Judge, t *judge.Trace, p judge.Planned, e *judge.Evaluation) outcome {
 	start := h.config.Now()
+	done := working(ctx)
 	given, err := engine.Report(ctx, j, t, p)
+	done()
 	took := h.config.Now().Sub(start)
 	if err != nil {
 		return outcome{failure: judge.ReasonJudgeFailed, detail: err.Error()}
@@ -29,7 +31,7 @@ func (h *Harness) report(ctx context.Context, engine judge.Reporter, j *judge.Ju
 	var faults []string
 	if report == nil {
 		if report, err = ExtractReport(given.Raw); err != nil {
-			faults = []string{err.Error()}
+			faults = bounded([]string{err.Error()})
 		}
 	} else {
 		attempt.Reply = string(report)
@@ -68,7 +70,7 @@ func soundObject(report json.RawMessage, engine judge.Engine) error {
 
 // settled concludes a report that is known without asking an engine.
 func (h *Harness) settled(report json.RawMessage, j *judge.Judge, t *judge.Trace, e *judge.Evaluation) outcome {
-	e.Engine, e.Model = judge.EngineRules, judge.EngineRules
+	e.Engine, e.Model, e.Samples = judge.EngineRules, judge.EngineRules, 0
 	v := h.verify(j, t, report)
 	h.attempted(e, judge.Attempt{
 		Number: 1, Engine: judge.EngineRules, ModelAsked: judge.EngineRules, ModelAnswered: judge.EngineRules,
@@ -89,5 +91,8 @@ func (h *Harness) attempted(e *judge.Evaluation, a judge.Attempt) {
 	e.Tokens.Prompt += a.Tokens.Prompt
 	e.Tokens.Completion += a.Tokens.Completion
 	e.CostUSD += a.CostUSD
+	if a.Unpriced {
+		e.UnpricedCalls++
+	}
 	e.LatencyMS += a.LatencyMS
 }

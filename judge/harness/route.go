@@ -142,9 +142,8 @@ func reasons(j *judge.Judge, e *judge.Evaluation, r *judge.Reading, under judge.
 	if soft := failedSoft(e.Checks); soft != "" && under.On(j, judge.ReasonInconsistentOutput) {
 		add(judge.ReasonInconsistentOutput, soft)
 	}
-	list = append(list, oldReasons(j, r, under)...)
 	if under.On(j, judge.ReasonBelowThreshold) {
-		if low := lowParts(r, under.LineOf(j)); low != "" && !decided(j, r) {
+		if low := lowParts(r, under.LineOf(j)); low != "" {
 			add(judge.ReasonBelowThreshold, low)
 		}
 	}

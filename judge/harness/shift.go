@@ -2,8 +2,6 @@ package harness
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -55,7 +53,7 @@ func (s *shift) idle() bool { return len(s.slots) == 0 }
 func (s *shift) take(claimed []judge.Work) (anyCalls bool) {
 	var fast, surplus []*hold
 	for _, h := range s.hold(claimed) {
-		if !s.worker.Harness.callsModel(h.work.Planned.Engine) {
+		if !s.worker.Harness.callsModel(h.work.Planned) {
 			fast = append(fast, h)
 			continue
 		}
@@ -116,28 +114,20 @@ func (s *shift) make(held []*hold) []result {
 // one makes one evaluation; nil means that it came to no end: the worker was
 // stopped, the claim was lost, or the list could not keep a reply.
 func (s *shift) one(held *hold) *judge.Finished {
-	ctx, cancel := context.WithTimeout(held.ctx, s.worker.limit())
+	ctx, cancel := withLimit(held.ctx, s.worker.limit())
 	defer cancel()
-	h, work := s.worker.Harness, held.work
-	var e judge.Evaluation
-	var draw *judge.Draw
-	var err error
-	e, draw, err = h.evaluateWork(ctx, &work)
-	var unkept *LedgerError
-	switch {
-	case err == nil:
-	case held.ctx.Err() != nil:
+	work := held.work
+	e, draw, err := s.worker.Harness.evaluate(ctx, task{
+		judge: work.Judge, trace: &work.Trace, planned: work.Planned, policy: work.Policy, key: work.EvaluationID,
+	})
+	if err != nil {
+		if held.ctx.Err() == nil {
+			s.worker.log().Error("an evaluation goes back to the queue",
+				"worker", s.worker.name(), "evaluation", work.EvaluationID, "error", err)
+			s.rest(s.worker.idle()) // so that it is not taken and failed at full speed
+		}
 		return nil
-	case errors.As(err, &unkept):
-		s.worker.log().Error("an evaluation goes back to the queue",
-			"worker", s.worker.name(), "evaluation", work.EvaluationID, "error", err)
-		s.rest(s.worker.idle()) // so that it is not taken and failed at full speed
-		return nil
-	default:
-		e, draw = h.abandoned(&work.Trace, work.Planned, fmt.Sprintf(
-			"the evaluation took longer than %s; retry, or give the endpoint more room", s.worker.limit()))
 	}
-	done := &judge.Finished{Work: work, Evaluation: e, Draw: draw, Key: e.ID}
-	done.Evaluation.ID = work.EvaluationID
-	return done
+	e.ID = work.EvaluationID
+	return &judge.Finished{Work: work, Evaluation: e, Draw: draw, Key: work.EvaluationID}
 }

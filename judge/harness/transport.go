@@ -17,8 +17,8 @@ type Retry struct {
 	Tries   int           // of one call, the first included; 6 when 0
 	Initial time.Duration // first wait; 500 ms when 0
 	Max     time.Duration // longest wait of our own; 30 s when 0
-	// MaxAsked is the longest wait that an endpoint may ask for (Retry-After);
-	// one that asks for more has failed for good. 5 minutes when 0.
+	// MaxAsked is the longest wait that an endpoint may ask of one call
+	// (Retry-After). One that asks for more counts as down. 5 minutes when 0.
 	MaxAsked time.Duration
 }
 
@@ -38,36 +38,152 @@ func (r Retry) withDefaults() Retry {
 	return r
 }
 
-// send makes one call and tries again while the failure is temporary. retries
-// counts the tries after the first.
-func (h *Harness) send(ctx context.Context, chat judge.Chat, c judge.Conversation, p judge.Params) (reply judge.Reply, retries int, err error) {
-	rules := h.config.Retry
+// after is how many failures in a row make an endpoint count as down: a call by
+// itself must find that out before its tries are used up.
+func (h *Harness) after() int {
+	after := h.config.Breakers.After
+	if after <= 0 {
+		after = 5
+	}
+	return min(after, h.config.Retry.Tries)
+}
+
+// gaveUp is a call that failed as often as it may although its endpoint answers.
+type gaveUp struct {
+	tries  int
+	probed bool // the endpoint had to be asked whether it does
+	err    error
+}
+
+func (e *gaveUp) Error() string {
+	if e.probed {
+		return fmt.Sprintf("gave up after %d tries, although the endpoint answers other calls: %v", e.tries, e.err)
+	}
+	return fmt.Sprintf("gave up after %d tries: %v", e.tries, e.err)
+}
+
+// Unwrap is the newest failure.
+func (e *gaveUp) Unwrap() error { return e.err }
+
+// send makes one call and tries again while the failure is temporary. Failures of
+// an endpoint that is down are no tries of the call: it waits until the endpoint
+// answers and begins anew. retries counts the calls before the last one.
+//
+// A call that had all its tries while nobody else got an answer asks the endpoint
+// something else, so that a trace on which it always fails is told from an
+// endpoint that is down. It gives up when all its tries failed between two such
+// probes that were answered. The line keeps their answers.
+func (h *Harness) send(ctx context.Context, l *line, pay *payment, c judge.Conversation, p judge.Params) (reply judge.Reply, retries int, err error) {
+	rules, chat, b := h.config.Retry, l.chat, l.breaker
 	waits := backoff.NewExponentialBackOff()
 	waits.InitialInterval, waits.MaxInterval = rules.Initial, rules.Max
-	tries := 0
-	reply, err = backoff.Retry(ctx, func() (judge.Reply, error) {
-		tries++
-		reply, err := chat.Reply(ctx, c, p)
+	waits.Reset()
+	made, tries, outages, proven := 0, 0, 0, 0
+	var newest error
+	for {
+		if err := pay.hold(ctx); err != nil {
+			return judge.Reply{}, max(0, made-1), err
+		}
+		turn, err := b.enter(ctx)
+		if err != nil {
+			return judge.Reply{}, max(0, made-1), err
+		}
+		if turn.outages != outages && made > 0 {
+			tries = 0 // what failed before was the endpoint
+			waits.Reset()
+		}
+		outages = turn.outages
+		if turn.probe && tries >= rules.Tries {
+			up, err := h.probe(ctx, l, pay, turn, p.Model)
+			if err != nil {
+				return judge.Reply{}, made - 1, err
+			}
+			if up {
+				if proven++; proven == 2 {
+					return judge.Reply{}, made - 1, &gaveUp{tries: made, probed: true, err: newest}
+				}
+			}
+			continue
+		}
+		made, tries = made+1, tries+1
+		reply, err := h.reply(ctx, chat, c, p)
 		if err == nil {
-			return reply, nil
+			b.answered(turn)
+			return reply, made - 1, nil
 		}
-		var transport *judge.TransportError
-		if !errors.As(err, &transport) || !transport.Temporary {
-			return reply, backoff.Permanent(err)
+		pay.failed(err)
+		if ctx.Err() != nil {
+			b.left(turn)
+			return judge.Reply{}, made - 1, context.Cause(ctx)
 		}
-		if transport.RetryAfter > rules.MaxAsked {
-			return reply, backoff.Permanent(fmt.Errorf("%w (it asks to wait %s, more than the %s allowed)", err, transport.RetryAfter, rules.MaxAsked))
+		passing := temporary(err)
+		if passing == nil {
+			b.refused(turn, err)
+			return judge.Reply{}, made - 1, err
 		}
-		if transport.RetryAfter > 0 {
-			return reply, errors.Join(err, &backoff.RetryAfterError{Duration: transport.RetryAfter})
+		newest = err
+		if b.failed(turn, passing, h.after(), rules.MaxAsked) {
+			continue
 		}
-		return reply, err
-	}, backoff.WithBackOff(waits), backoff.WithMaxTries(uint(rules.Tries)), backoff.WithMaxElapsedTime(0))
-	if err != nil && ctx.Err() == nil {
-		var transport *judge.TransportError
-		if errors.As(err, &transport) && transport.Temporary && tries >= rules.Tries {
-			err = fmt.Errorf("gave up after %d tries: %w", tries, error(transport))
+		if tries >= rules.Tries {
+			return judge.Reply{}, made - 1, &gaveUp{tries: made, err: err}
+		}
+		wait := waits.NextBackOff()
+		if passing.RetryAfter > 0 {
+			wait = jittered(passing.RetryAfter)
+		}
+		if err := pause(ctx, wait); err != nil {
+			return judge.Reply{}, made - 1, err
 		}
 	}
-	return reply, tries - 1, err
+}
+
+// reply makes one call, and counts its time.
+func (h *Harness) reply(ctx context.Context, chat judge.Chat, c judge.Conversation, p judge.Params) (judge.Reply, error) {
+	defer working(ctx)()
+	return chat.Reply(ctx, c, p)
+}
+
+// probe asks whether the endpoint answers at all; a refusal is an answer too. An
+// error is ctx's.
+func (h *Harness) probe(ctx context.Context, l *line, pay *payment, t turn, model string) (up bool, err error) {
+	reply, err := h.reply(ctx, l.chat, judge.ProbePrompt(), judge.Params{Model: model, MaxTokens: h.config.MaxTokens, Seed: h.config.Seed})
+	if err == nil {
+		l.breaker.answered(t)
+		l.probes = append(l.probes, reply)
+		return true, nil
+	}
+	pay.failed(err)
+	if ctx.Err() != nil {
+		l.breaker.left(t)
+		return false, context.Cause(ctx)
+	}
+	if passing := temporary(err); passing != nil {
+		l.breaker.failed(t, passing, h.after(), h.config.Retry.MaxAsked)
+		return false, nil
+	}
+	l.breaker.refused(t, err)
+	return true, nil
+}
+
+// refused notes a failure for good: an answer, where it came from the endpoint.
+func (b *breaker) refused(t turn, err error) {
+	var transport *judge.TransportError
+	if errors.As(err, &transport) && transport.Status != 0 {
+		b.answered(t)
+		return
+	}
+	b.left(t)
+}
+
+// pause waits, and returns early with the error of ctx.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }

@@ -23,6 +23,8 @@ type outcome struct {
 	detail     string
 	incomplete bool
 	err        error // what failed, where that is an error
+
+	vote *vote // where the model was asked several times
 }
 
 // verified is what schema, checks and reading say of one report.
@@ -41,7 +43,7 @@ func (h *Harness) verify(j *judge.Judge, t *judge.Trace, report json.RawMessage)
 		return verified{faults: []string{fmt.Sprintf("judge %s: %v", j.Name, err)}}
 	}
 	if faults := s.faults(report); faults != nil {
-		return verified{faults: faults}
+		return verified{faults: bounded(faults)}
 	}
 	var v verified
 	var read func() (judge.Reading, error)
@@ -59,10 +61,11 @@ func (h *Harness) verify(j *judge.Judge, t *judge.Trace, report json.RawMessage)
 		v.incomplete = v.incomplete || coverage(j, c.Name)
 	}
 	if v.faults != nil {
+		v.faults = bounded(v.faults)
 		return v
 	}
 	if v.reading, err = read(); err != nil {
-		v.faults = []string{err.Error()}
+		v.faults = bounded([]string{err.Error()})
 	}
 	return v
 }

@@ -12,7 +12,8 @@ import (
 
 // Worker takes evaluations from a work list, makes them and brings them back.
 // Several workers, in one process or in many, may share a list. It holds no
-// transaction and nothing else open while a model is called.
+// transaction and nothing else open while a model is called, and claims nothing
+// while a model endpoint is down.
 type Worker struct {
 	List    judge.WorkList
 	Harness *Harness
@@ -28,7 +29,9 @@ type Worker struct {
 	// long the work of a worker that was lost waits for another one.
 	Lease time.Duration
 	// Limit of one evaluation; 15 minutes when 0. One that takes longer is given
-	// up and goes to a person as judge_failed.
+	// up and goes to a person as judge_failed, with the calls it made. Time in
+	// which it only waits, for the endpoint's limits or until it is up again,
+	// does not count.
 	Limit time.Duration
 	// Idle is the wait before an empty list is asked again; 1 s when 0. A value
 	// received from Wake ends it early.
@@ -76,6 +79,7 @@ func (w *Worker) run(ctx context.Context, drain bool) error {
 			stop() // what is under way can't be brought back either
 			return fmt.Errorf("worker %s: %w", w.name(), err)
 		}
+		w.Harness.config.Breakers.awaitUp(ctx)
 		if ctx.Err() != nil {
 			break
 		}

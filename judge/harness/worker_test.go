@@ -192,9 +192,9 @@ func TestStop(t *testing.T) {
 			go func() { done <- w.Run(ctx) }()
 			for {
 				chat.mu.Lock()
-				running := chat.now
+				begun := chat.calls
 				chat.mu.Unlock()
-				if running == 3 {
+				if begun == 3 {
 					break
 				}
 				time.Sleep(time.Millisecond)

@@ -30,6 +30,11 @@ func (e Engine) Citations(t *judge.Trace, band judge.Band) (report CitationsRepo
 		report.Evaluations = append(report.Evaluations, c)
 		if flag != nil {
 			report.Flags = append(report.Flags, *flag)
+			if flag.Type == notFound { // a source that is not there supports nothing: two faults, two flags
+				nothing := *flag
+				nothing.Type = unsupported
+				report.Flags = append(report.Flags, nothing)
+			}
 		}
 	}
 	undecided = conclude(&report, band)

@@ -38,8 +38,9 @@ const (
 // Name is judge.EngineRules.
 func (Engine) Name() string { return judge.EngineRules }
 
-// Report gives the report of the citations or the reference judge. For every
-// other judge there is none: NoReport is true and a person decides.
+// Report gives the report of the citations or the reference judge, and of a judge
+// that settles identical texts itself the one on those. Else there is none:
+// NoReport is true and a person decides.
 func (e Engine) Report(ctx context.Context, j *judge.Judge, t *judge.Trace, _ judge.Planned) (judge.Given, error) {
 	if err := ctx.Err(); err != nil {
 		return judge.Given{}, err
@@ -54,6 +55,12 @@ func (e Engine) Report(ctx context.Context, j *judge.Judge, t *judge.Trace, _ ju
 			return judge.Given{NoReport: true, Explanation: undecided}, nil
 		}
 		return given(report, "")
+	}
+	// An own judge may say itself what identical texts are.
+	if j.Settle != nil {
+		if report := j.Settle(t); report != nil {
+			return judge.Given{Report: report}, nil
+		}
 	}
 	return judge.Given{
 		NoReport:    true,

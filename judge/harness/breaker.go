@@ -1,0 +1,266 @@
+package harness
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/countersign/countersign/judge"
+)
+
+// Breakers know which model endpoints are down. While one is, calls to it wait:
+// they are not made, not counted and fail nothing, and one at a time asks whether
+// it is back. All harnesses of a process share one.
+//
+// An endpoint is down when calls to it failed After times in a row, whoever made
+// them, with failures that may pass (429, 5xx, time-outs, broken connections).
+// Any answer, a refusal too, ends an outage.
+type Breakers struct {
+	After   int           // failures in a row; 5 when 0, at most the tries of one call
+	First   time.Duration // wait before it is asked for the first time; 5 s when 0
+	Longest time.Duration // the waits double up to this one; a minute when 0
+	// Patience is how long an outage is waited for. Then waiting calls end with
+	// an *OutageError, which says nothing of their evaluations. For ever when 0.
+	Patience time.Duration
+	// Changed is told when an outage begins, goes on after a probe, and ends. It
+	// is called by one goroutine at a time for an endpoint. May be nil.
+	Changed func(Outage)
+	Log     *slog.Logger // slog.Default when nil
+
+	mu         sync.Mutex
+	byEndpoint map[string]*breaker
+}
+
+// Outage is what is known of an endpoint that is down, or was.
+type Outage struct {
+	Endpoint string // host
+	Down     bool   // false: it answers again
+	Since    time.Time
+	Next     time.Time // when it is asked again
+	Failures int       // in a row
+	Err      error     // the newest
+}
+
+// OutageError says that an endpoint was down for longer than it is waited for.
+// It says nothing of the evaluation, which belongs back in the queue.
+type OutageError struct {
+	Endpoint string
+	For      time.Duration
+	Err      error // the newest failure
+}
+
+func (e *OutageError) Error() string {
+	return fmt.Sprintf("the model endpoint %s has been down for %s; start again when it answers: %v", e.Endpoint, e.For.Round(time.Second), e.Err)
+}
+
+// Unwrap is the newest failure.
+func (e *OutageError) Unwrap() error { return e.Err }
+
+// of is the breaker of an endpoint, by the name it is planned under.
+func (b *Breakers) of(endpoint string) *breaker {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.byEndpoint == nil {
+		b.byEndpoint = map[string]*breaker{}
+	}
+	s := b.byEndpoint[endpoint]
+	if s == nil {
+		s = &breaker{rules: b, host: endpoint, changed: make(chan struct{})}
+		b.byEndpoint[endpoint] = s
+	}
+	return s
+}
+
+// awaitUp returns when no endpoint is down that a call under way will ask again,
+// or ctx ended. An endpoint whose time to be asked has come and that nobody asks
+// lets the caller go on, to bring the call that does.
+func (b *Breakers) awaitUp(ctx context.Context) {
+	b.mu.Lock()
+	all := make([]*breaker, 0, len(b.byEndpoint))
+	for _, s := range b.byEndpoint {
+		all = append(all, s)
+	}
+	b.mu.Unlock()
+	for _, s := range all {
+		s.awaitUp(ctx)
+	}
+}
+
+// breaker is the state of one endpoint.
+type breaker struct {
+	rules *Breakers
+
+	mu       sync.Mutex
+	host     string
+	failures int // in a row
+	down     bool
+	since    time.Time
+	next     time.Time
+	wait     time.Duration
+	probing  bool
+	waiting  int // calls that wait for it to be up
+	outages  int // that ended
+	err      error
+	changed  chan struct{} // closed and made anew with each change
+}
+
+// turn is the leave to make one call.
+type turn struct {
+	probe   bool
+	outages int // that had ended when it was given
+}
+
+// enter returns when a call may be made: at once while the endpoint is up, and as
+// the only one when it is time to ask whether it is up again.
+func (b *breaker) enter(ctx context.Context) (turn, error) {
+	for {
+		b.mu.Lock()
+		now := time.Now()
+		switch {
+		case !b.down:
+			defer b.mu.Unlock()
+			return turn{outages: b.outages}, nil
+		case b.rules.Patience > 0 && now.Sub(b.since) >= b.rules.Patience:
+			defer b.mu.Unlock()
+			return turn{}, &OutageError{Endpoint: b.host, For: now.Sub(b.since), Err: b.err}
+		case !b.probing && !now.Before(b.next):
+			defer b.mu.Unlock()
+			b.probing = true
+			return turn{probe: true, outages: b.outages}, nil
+		}
+		b.waiting++
+		err := b.await(ctx, now)
+		b.waiting--
+		b.mu.Unlock()
+		if err != nil {
+			return turn{}, err
+		}
+	}
+}
+
+// await waits for the next change, or for the time of the next probe. It is
+// called with the lock held and returns with it.
+func (b *breaker) await(ctx context.Context, now time.Time) error {
+	changed := b.changed
+	d := b.next.Sub(now)
+	if b.probing {
+		d = cmp.Or(b.rules.Longest, time.Minute) // whoever asks tells when it has its answer
+	}
+	if b.rules.Patience > 0 {
+		d = min(d, b.since.Add(b.rules.Patience).Sub(now))
+	}
+	b.mu.Unlock()
+	defer b.mu.Lock()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-changed:
+	case <-timer.C:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+func (b *breaker) awaitUp(ctx context.Context) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for b.down {
+		now := time.Now()
+		if b.waiting == 0 && !b.probing && !now.Before(b.next) {
+			return
+		}
+		if b.await(ctx, now) != nil {
+			return
+		}
+	}
+}
+
+// answered notes an answer, whatever it says: the endpoint is up.
+func (b *breaker) answered(t turn) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.failures = 0
+	if t.probe {
+		b.probing = false
+	}
+	if !b.down {
+		return
+	}
+	b.down, b.wait = false, 0
+	b.outages++
+	b.log().Info("the model endpoint answers again; judging goes on", "endpoint", b.host, "after", time.Since(b.since).Round(time.Millisecond))
+	b.tell()
+}
+
+// left notes a call that ended without telling anything of the endpoint.
+func (b *breaker) left(t turn) {
+	if !t.probe {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.probing = false
+	b.tell()
+}
+
+// failed notes a failure that may pass, and reports whether the endpoint is down.
+// An endpoint that asks for a wait longer than longest is: nobody stands in a
+// call for that long.
+func (b *breaker) failed(t turn, err *judge.TransportError, after int, longest time.Duration) (down bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.failures++
+	b.err = err
+	b.host = cmp.Or(err.Endpoint, b.host)
+	if t.probe {
+		b.probing = false
+	}
+	switch {
+	case b.down && !t.probe: // it was under way when the outage began
+		return true
+	case b.down:
+		b.wait = min(2*b.wait, cmp.Or(b.rules.Longest, time.Minute))
+	case b.failures >= after || err.RetryAfter > longest:
+		b.down, b.since, b.wait = true, time.Now(), cmp.Or(b.rules.First, 5*time.Second)
+		b.log().Warn("the model endpoint takes no calls; they wait until it answers again",
+			"endpoint", b.host, "failures", b.failures, "error", err)
+	default:
+		return false
+	}
+	// An endpoint that says when to come back knows better than the doubling does.
+	b.next = time.Now().Add(jittered(cmp.Or(min(err.RetryAfter, longest), b.wait)))
+	b.tell()
+	return true
+}
+
+// tell wakes whoever waits and calls the hook; the lock is held.
+func (b *breaker) tell() {
+	close(b.changed)
+	b.changed = make(chan struct{})
+	if b.rules.Changed != nil {
+		b.rules.Changed(Outage{Endpoint: b.host, Down: b.down, Since: b.since, Next: b.next, Failures: b.failures, Err: b.err})
+	}
+}
+
+func (b *breaker) log() *slog.Logger { return cmp.Or(b.rules.Log, slog.Default()) }
+
+// jittered makes a wait up to a quarter longer, at most 5 s: what was told to
+// wait together must not come back together. It is never shorter.
+func jittered(d time.Duration) time.Duration {
+	return d + rand.N(min(d/4, 5*time.Second)+1)
+}
+
+// temporary is the failure of a call that may pass; nil when it may not.
+func temporary(err error) *judge.TransportError {
+	var transport *judge.TransportError
+	if errors.As(err, &transport) && transport.Temporary {
+		return transport
+	}
+	return nil
+}
