@@ -19,7 +19,7 @@ type family struct {
 
 // Sizes of dictionaries in bytes, by kind. They were measured: see the package
 // pack and docs/performance.md.
-var dictionarySizes = map[string]int{"trace": 64 << 10, "prompt": 8 << 10, "detail": 16 << 10}
+var dictionarySizes = map[string]int{"trace": 64 << 10, "prompt": 12 << 10, "detail": 16 << 10}
 
 // samplesFor is from how many texts a dictionary is made.
 const samplesFor = 24

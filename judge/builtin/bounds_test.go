@@ -44,7 +44,9 @@ func TestCitationsOfAMegabyte(t *testing.T) {
 			return fmt.Sprintf("[s%d]", i)
 		}, id: func(i int) string { return fmt.Sprintf("s%d", i) }, step: func(int) int { return 1 }, quote: true, sources: n,
 			want: map[string]string{"quote.agrees": "does not occur"}},
-		{name: "a number each", part: func(i int) string { return fmt.Sprintf("There were %d of them, as far as anybody knows [1].\n", i+1_000_000) }, id: func(int) string { return "1" },
+		{name: "a number each", part: func(i int) string {
+			return fmt.Sprintf("There were %d of them, as far as anybody knows [1].\n", i+1_000_000)
+		}, id: func(int) string { return "1" },
 			step: func(i int) int { return i + 1 }, quote: true, sources: 1, want: map[string]string{"numbers.agree": `"1000000" is nowhere`}},
 	}
 	j := named(t, builtin.Citations)

@@ -45,7 +45,7 @@ func (r *citationsReport) findings() []judge.Finding {
 	var list []judge.Finding
 	flags := r.flagsByEvaluation()
 	for i, e := range r.Evaluations {
-		f := judge.Finding{Step: e.Step, CitationID: string(e.ID), Quote: e.StepText}
+		f := judge.Finding{Step: max(0, e.Step), CitationID: string(e.ID), Quote: e.StepText}
 		if o := r.occurrence[i]; o >= 0 {
 			f.Step, f.Citation = r.markers[o].Step, r.markers[o].Number
 		}

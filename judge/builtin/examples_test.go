@@ -15,7 +15,7 @@ import (
 
 // workedExamples reads the examples of a prompt: texts under their names, and the
 // report of each.
-func workedExamples(t *testing.T, judgeName string) (traces []judge.Trace, reports []string) {
+func workedExamples(t testing.TB, judgeName string) (traces []judge.Trace, reports []string) {
 	t.Helper()
 	data, err := os.ReadFile(judgeName + "/examples.md")
 	if err != nil {

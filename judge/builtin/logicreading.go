@@ -19,7 +19,7 @@ func (r *logicReport) reading() judge.Reading {
 			class = "violation"
 		}
 		reading.Findings = append(reading.Findings, judge.Finding{
-			Step: v.step, Dimension: v.dimension, Class: class, Severity: v.severity,
+			Step: max(0, v.step), Dimension: v.dimension, Class: class, Severity: v.severity,
 			Quote: v.citation, Explanation: v.explanation,
 		})
 	}

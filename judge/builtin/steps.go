@@ -257,7 +257,7 @@ func (r *alignmentReport) finding(step int, class, explanation string) judge.Fin
 		explanation = strings.TrimSpace(fmt.Sprintf("candidate step %d of %d as the judge counts: %s", step, r.CandidateSteps, explanation))
 		step = 0
 	}
-	return judge.Finding{Step: step, Class: class, Explanation: explanation}
+	return judge.Finding{Step: max(0, step), Class: class, Explanation: explanation}
 }
 
 // stepsLabel is the class of both step judges.

@@ -19,7 +19,7 @@ type kind struct {
 // dictionary.
 var kinds = []kind{
 	{"body", func(x texts) []byte { return x.body }, nil, pack.MaxDictionary},
-	{"prompt", func(x texts) []byte { return x.prompt }, func(x texts) []byte { return x.body }, 8 << 10},
+	{"prompt", func(x texts) []byte { return x.prompt }, func(x texts) []byte { return x.body }, 12 << 10},
 	{"detail", func(x texts) []byte { return x.detail }, func(x texts) []byte { return x.body }, 16 << 10},
 	{"reply", func(x texts) []byte { return x.reply }, func(x texts) []byte { return x.detail }, 0},
 }

@@ -49,9 +49,9 @@ func TestTrainOnLongSamples(t *testing.T) {
 	for _, x := range learn {
 		samples = append(samples, x.prompt)
 	}
-	content := pack.Train(samples, 8<<10)
+	content := pack.Train(samples, 10<<10)
 	for _, s := range samples {
-		if len(s) <= 8<<10 {
+		if len(s) <= 10<<10 {
 			t.Fatalf("a sample has %d bytes and fits: this test has lost its case", len(s))
 		}
 	}
