@@ -100,7 +100,7 @@ func nearestMedian(answers []outcome) outcome {
 	middle := (scores[(len(scores)-1)/2] + scores[len(scores)/2]) / 2
 	nearest := answers[0]
 	for _, a := range answers[1:] {
-		if math.Abs(clamped(a.reading.Score)-middle) < math.Abs(clamped(nearest.reading.Score)-middle) {
+		if math.Abs(clamped(a.reading.Score)-middle) < math.Abs(clamped(nearest.reading.Score)-middle)-1e-9 {
 			nearest = a
 		}
 	}
