@@ -27,7 +27,7 @@ func (s *Store) CheckContents(ctx context.Context, a Actor) (c Contents, err err
 	if c.Problems, err = s.CheckKeptCounts(ctx); err != nil {
 		return c, err
 	}
-	for _, check := range []func(context.Context, *Contents) error{s.checkTexts, s.checkReports} {
+	for _, check := range []func(context.Context, *Contents) error{s.checkTexts, s.checkReports, s.checkDays} {
 		var fault *contentError
 		switch err := check(ctx, &c); {
 		case errors.As(err, &fault):
@@ -92,4 +92,10 @@ SELECT DISTINCT x.evaluation_id FROM evaluation_reports x WHERE x.evaluation_id 
 		c.Reports += int64(len(ids))
 		after = ids[len(ids)-1]
 	}
+}
+
+func (s *Store) checkDays(ctx context.Context, c *Contents) error {
+	problems, err := s.checkHealth(ctx)
+	c.Problems = append(c.Problems, problems...)
+	return err
 }

@@ -20,6 +20,7 @@ type detail struct {
 	Findings []judge.Finding     `json:"findings"`
 	Checks   []judge.CheckResult `json:"checks"`
 	Calls    []callDetail        `json:"calls"`
+	Round    *round              `json:"round,omitempty"` // nil: an older program stored it
 	// Why the engine could not decide; empty: it did.
 	Explanation string            `json:"explanation,omitempty"`
 	PartLabels  []judge.PartLabel `json:"part_labels,omitempty"`

@@ -2,34 +2,60 @@ package store
 
 import (
 	"context"
-	"fmt"
+	"database/sql"
+	"errors"
 	"regexp"
+	"slices"
 
 	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/judge/harness"
 )
 
-// disagreement looks for other models or versions of the same judge that gave
-// the same trace another verdict. Then this evaluation waits for a person, and
-// so does each other one that was accepted: those are returned. Recorded
-// reports are left out: they are often there to be compared.
-func (k *known) disagreement(s subject, f *finished) (reopened []*verdictOf) {
+// disagreement looks for evaluations of the same judge and trace that contradict
+// this one, by the rule of harness.Differing. Then this one waits for a person,
+// and so does each of them that nobody has settled: those are returned, with the
+// status they have until now.
+func (k *known) disagreement(s subject, f *finished) (contradicted []*verdictOf) {
 	e := &f.Evaluation
-	if e.Engine == judge.EngineRecorded || e.Verdict == "" {
+	all := k.verdicts[tracedJudge{s.traceID, s.judge}]
+	others := make([]*judge.Evaluation, 0, len(all))
+	var of []*verdictOf
+	for _, other := range all {
+		if other.id != s.evaluationID {
+			others, of = append(others, &other.Evaluation), append(of, other)
+		}
+	}
+	// As the plan names it: what is asked of a model is planned with its endpoint.
+	this := *e
+	this.Endpoint, this.Samples = f.Work.Planned.Endpoint, f.Work.Planned.Samples
+	var differing []*judge.Evaluation
+	for _, i := range harness.Differing(&this, others, s.policy.For(s.judge, s.domain, s.stakes)) {
+		differing = append(differing, others[i])
+		if st := others[i].Status; st == judge.Accepted || st == judge.InReview && !of[i].disagrees {
+			contradicted = append(contradicted, of[i])
+		}
+	}
+	if differing == nil {
 		return nil
 	}
-	for _, other := range k.verdicts[tracedJudge{s.traceID, s.judge}] {
-		if other.id == s.evaluationID || other.Verdict == e.Verdict {
-			continue
-		}
-		// Whatever it was drawn for: an evaluation like this is always reviewed.
-		e.Status, f.Draw = judge.InReview, &judge.Draw{Stratum: judge.StratumFlagged, InclusionProbability: 1}
-		e.Reasons = append(e.Reasons, differs(other.Evaluation))
-		if other.Status == judge.Accepted {
-			other.Status = judge.InReview
-			reopened = append(reopened, other)
-		}
+	// Whatever it was drawn for: an evaluation like this is always reviewed.
+	e.Status, f.Draw = judge.InReview, &judge.Draw{Stratum: judge.StratumFlagged, InclusionProbability: 1}
+	e.Reasons = slices.DeleteFunc(e.Reasons, func(r judge.Reason) bool {
+		return r.Code == judge.ReasonRandomAudit || r.Code == judge.ReasonBoundaryAudit
+	})
+	e.Reasons = append(e.Reasons, harness.Disagreement(differing...))
+	return contradicted
+}
+
+// contradict sends an evaluation to a person because another one, which has just
+// come, contradicts it.
+func (t *tx) contradict(ctx context.Context, s subject, other *verdictOf, by judge.Evaluation, draw judge.Draw) error {
+	reason, was := harness.Disagreement(&by), other.Status
+	other.Status, other.disagrees = judge.InReview, true
+	if was == judge.Accepted {
+		return t.reopenAccepted(ctx, s.with(other.id), reason, draw)
 	}
-	return reopened
+	return t.addReasonWaiting(ctx, s.with(other.id), reason)
 }
 
 // with is the same trace and judge for another evaluation.
@@ -38,18 +64,11 @@ func (s subject) with(evaluationID string) subject {
 	return s
 }
 
-// differs is the reason of an evaluation whose verdict is another than this
-// one's. It names no verdict: this one may still wait for the blind answer of
-// whoever reads the reason.
-func differs(from judge.Evaluation) judge.Reason {
-	return judge.Reason{Code: judge.ReasonJudgeDisagreement,
-		Detail: fmt.Sprintf("model %s with prompt version %.12s says otherwise", from.Model, from.PromptVersion)}
-}
-
 var namedVerdict = regexp.MustCompile(` says (pass|borderline|fail)$`)
 
 // withoutVerdict is a reason as it may be read: those of disagreement that are
-// older named the other verdict.
+// older named the other verdict, which may still wait for the blind answer of
+// whoever reads the reason.
 func withoutVerdict(r judge.Reason) judge.Reason {
 	if r.Code == judge.ReasonJudgeDisagreement {
 		r.Detail = namedVerdict.ReplaceAllString(r.Detail, " says otherwise")
@@ -57,14 +76,19 @@ func withoutVerdict(r judge.Reason) judge.Reason {
 	return r
 }
 
+// addOneReason adds a reason to those an evaluation has.
+func (t *tx) addOneReason(ctx context.Context, evaluationID string, r judge.Reason) error {
+	var position int
+	if err := t.scan(ctx, `SELECT count(*) FROM evaluation_reasons WHERE evaluation_id = ?`, []any{evaluationID}, []any{&position}); err != nil {
+		return err
+	}
+	return t.addReasons(ctx, evaluationID, position, []judge.Reason{r})
+}
+
 // reopenAccepted sends an accepted evaluation to a person for one more reason;
 // its result is no longer final.
 func (t *tx) reopenAccepted(ctx context.Context, s subject, r judge.Reason, draw judge.Draw) error {
-	var position int
-	if err := t.scan(ctx, `SELECT count(*) FROM evaluation_reasons WHERE evaluation_id = ?`, []any{s.evaluationID}, []any{&position}); err != nil {
-		return err
-	}
-	if err := t.addReasons(ctx, s.evaluationID, position, []judge.Reason{r}); err != nil {
+	if err := t.addOneReason(ctx, s.evaluationID, r); err != nil {
 		return err
 	}
 	if _, err := t.exec(ctx, `
@@ -76,4 +100,35 @@ WHERE id = ?`, r.Code, reasonMask([]judge.Reason{r}), s.evaluationID); err != ni
 	t.tally(s.projectID, tallyStatus, string(judge.Accepted), -1)
 	t.tally(s.projectID, tallyStatus, string(judge.InReview), 1)
 	return t.enqueue(ctx, s, r.Code, draw, true)
+}
+
+// addReasonWaiting adds a reason to an evaluation that waits already. If it is
+// more urgent than those it waits for, its item moves up in the queue.
+func (t *tx) addReasonWaiting(ctx context.Context, s subject, r judge.Reason) error {
+	if err := t.addOneReason(ctx, s.evaluationID, r); err != nil {
+		return err
+	}
+	var id, lead string
+	var blind bool
+	err := t.scan(ctx, `
+SELECT r.id, r.lead_reason, r.blind FROM reviews r
+WHERE r.evaluation_id = ? AND r.state IN ('open', 'claimed', 'adjudication')`, []any{s.evaluationID}, []any{&id, &lead, &blind})
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	first := err == nil && judge.ReasonRank(r.Code) < judge.ReasonRank(lead)
+	if first {
+		if _, err := t.exec(ctx, `UPDATE reviews SET lead_reason = ?, urgency = ? WHERE id = ?`, r.Code, urgency(r.Code, s.stakes), id); err != nil {
+			return err
+		}
+		t.tally(s.projectID, tallyQueue, queueName(lead, blind), -1)
+		t.tally(s.projectID, tallyQueue, queueName(r.Code, blind), 1)
+	}
+	if _, err := t.exec(ctx, `
+UPDATE evaluations SET reasons = reasons | ?, lead_reason = CASE WHEN ? THEN ? ELSE lead_reason END WHERE id = ?`,
+		reasonMask([]judge.Reason{r}), first, r.Code, s.evaluationID); err != nil {
+		return err
+	}
+	t.recount(s.traceID)
+	return nil
 }

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -42,9 +43,9 @@ func TestEveryModelThatDiffersWaits(t *testing.T) {
 		waiting  []bool // in the end
 		reasons  []int
 	}{
-		{"two pass and one fails", []judge.Verdict{judge.Pass, judge.Pass, judge.Fail}, []bool{true, true, true}, []int{1, 1, 2}},
+		{"two pass and one fails", []judge.Verdict{judge.Pass, judge.Pass, judge.Fail}, []bool{true, true, true}, []int{1, 1, 1}},
 		{"the last agrees with one", []judge.Verdict{judge.Pass, judge.Fail, judge.Pass}, []bool{true, true, true}, []int{1, 1, 1}},
-		{"all differ", []judge.Verdict{judge.Pass, judge.Fail, judge.Borderline}, []bool{true, true, true}, []int{1, 1, 2}},
+		{"all differ", []judge.Verdict{judge.Pass, judge.Fail, judge.Borderline}, []bool{true, true, true}, []int{1, 1, 1}},
 		{"all agree", []judge.Verdict{judge.Pass, judge.Pass, judge.Pass}, []bool{false, false, false}, []int{0, 0, 0}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -64,6 +65,94 @@ func TestEveryModelThatDiffersWaits(t *testing.T) {
 							t.Errorf("model %d: the reason %q names a verdict that may be sealed", i+1, r.Detail)
 						}
 					}
+				}
+			}
+		})
+	}
+}
+
+// One that waits already gets the reason too, and moves up where that is more
+// urgent; one that could not decide contradicts nobody; recorded reports are
+// compared only where the policy asks for it.
+func TestWhoIsContradicted(t *testing.T) {
+	lead := func(s *store.Store, id string) string {
+		t.Helper()
+		rows, _, err := s.ListEvaluations(t.Context(), storetest.Operator, store.EvaluationFilter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			if r.ID == id {
+				return r.LeadReason
+			}
+		}
+		return "none"
+	}
+	t.Run("waits for something less urgent", func(t *testing.T) {
+		s := storetest.Open(t, nil)
+		work := byModels(t, s, "m1", "m2")
+		finish(t, s, storetest.Flagged(work[0], judge.ReasonUntrustedJudge), says(work[1], judge.Pass))
+		e := view(t, s, work[0].EvaluationID).Evaluation
+		if len(e.Reasons) != 2 || e.Reasons[1].Code != judge.ReasonJudgeDisagreement || lead(s, e.ID) != judge.ReasonJudgeDisagreement {
+			t.Errorf("reasons %v, lead %q", e.Reasons, lead(s, e.ID))
+		}
+		counts, err := s.QueueCounts(t.Context(), storetest.Operator, "default")
+		if err != nil || len(counts.ByReason) != 1 || counts.ByReason[0] != (store.ReasonCount{Code: judge.ReasonJudgeDisagreement, N: 2}) {
+			t.Errorf("the queue counts %+v, error %v", counts, err)
+		}
+	})
+	t.Run("waits for something more urgent", func(t *testing.T) {
+		s := storetest.Open(t, nil)
+		work := byModels(t, s, "m1", "m2")
+		finish(t, s, storetest.Flagged(work[0], judge.ReasonCriticalError))
+		finish(t, s, says(work[1], judge.Pass))
+		e := view(t, s, work[0].EvaluationID).Evaluation
+		if len(e.Reasons) != 2 || lead(s, e.ID) != judge.ReasonCriticalError {
+			t.Errorf("reasons %v, lead %q", e.Reasons, lead(s, e.ID))
+		}
+		if problems, err := s.CheckKeptCounts(t.Context()); err != nil || problems != nil {
+			t.Errorf("kept counts: %v, %v", problems, err)
+		}
+	})
+	t.Run("undecided", func(t *testing.T) {
+		s := storetest.Open(t, nil)
+		work := byModels(t, s, "m1", "m2", "m3")
+		f := says(work[0], judge.Borderline)
+		f.Evaluation.Undecided = true
+		finish(t, s, f)
+		finish(t, s, says(work[1], judge.Pass))
+		if st := view(t, s, work[1].EvaluationID).Evaluation.Status; st != judge.Accepted {
+			t.Errorf("status %s beside one that could not decide, want accepted", st)
+		}
+	})
+	for _, recorded := range []bool{false, true} {
+		t.Run(fmt.Sprint("recorded ", recorded), func(t *testing.T) {
+			s := storetest.Open(t, nil)
+			p, err := s.ProjectNamed(t.Context(), "default")
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := judge.DefaultDisagreement()
+			d.Recorded = recorded
+			p.Policy.Disagreement = &d
+			if _, err := s.SetPolicy(t.Context(), storetest.Operator, "default", p.Policy, ""); err != nil {
+				t.Fatal(err)
+			}
+			item := storetest.Items(0, 1)[0]
+			item.Trace.Judgments = []judge.Judgment{{Judge: "citations", Raw: "{}"}}
+			tape := storetest.Planned()
+			tape.Engine, tape.Model, tape.Judgment = judge.EngineRecorded, "tape", 0
+			item.Plan = append(item.Plan, tape)
+			storetest.Import(t, s, []store.ImportItem{item})
+			work := storetest.Claim(t, s, 2)
+			finish(t, s, says(work[0], judge.Pass), says(work[1], judge.Fail))
+			want := judge.Accepted
+			if recorded {
+				want = judge.InReview
+			}
+			for _, w := range work {
+				if st := view(t, s, w.EvaluationID).Evaluation.Status; st != want {
+					t.Errorf("%s: status %s, want %s", w.Planned.Engine, st, want)
 				}
 			}
 		})

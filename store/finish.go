@@ -40,13 +40,14 @@ func (t *tx) finish(ctx context.Context, f finished, known *known, rows *finishi
 	if !ok || s.fence != f.Work.Fence {
 		return nil
 	}
-	reopened := known.route(s.subject, &f)
+	contradicted := known.route(s.subject, &f)
 	stored, err := t.storeResult(ctx, s, f)
 	if err != nil || !stored {
 		return err
 	}
 	delete(known.evaluations, s.evaluationID) // a second result for it is late
 	rows.add(f)
+	t.measureRound(s.subject, f)
 	if f.Work.Planned.Engine == judge.EngineOpenAI { // no other engine is paid
 		if err := t.dropReplies(ctx, s.subject, f.Key); err != nil {
 			return err
@@ -59,8 +60,8 @@ func (t *tx) finish(ctx context.Context, f finished, known *known, rows *finishi
 	// still to answer blind.
 	t.audit(event{project: s.project, actor: worker, action: "evaluation.judged", subject: "evaluation:" + s.evaluationID,
 		data: map[string]any{"judge": s.judge, "engine": f.Evaluation.Engine, "model": f.Evaluation.Model}})
-	for _, other := range reopened {
-		if err := t.reopenAccepted(ctx, s.with(other.id), differs(f.Evaluation), *f.Draw); err != nil {
+	for _, other := range contradicted {
+		if err := t.contradict(ctx, s.subject, other, f.Evaluation, *f.Draw); err != nil {
 			return err
 		}
 	}

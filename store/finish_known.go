@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"slices"
 
 	"github.com/countersign/countersign/judge"
 )
@@ -13,7 +14,7 @@ type known struct {
 	projects    map[string]Project
 	evaluations map[string]stored            // those still being judged, by id
 	adjudicated map[tracedJudge]judge.Result // by labels that came with the traces
-	verdicts    map[tracedJudge][]*verdictOf // of other models and versions
+	verdicts    map[tracedJudge][]*verdictOf // of every evaluation that has one
 }
 
 // stored is an evaluation that is being finished.
@@ -23,10 +24,11 @@ type stored struct {
 	attempts int // of earlier rounds, before a retry
 }
 
-// verdictOf is an evaluation that has a verdict; of it only status, verdict,
-// model and version are read.
+// verdictOf is an evaluation that has a verdict; of it only that is read by which
+// evaluations are compared.
 type verdictOf struct {
-	id string
+	id        string
+	disagrees bool // it waits for that reason already
 	judge.Evaluation
 }
 
@@ -103,11 +105,17 @@ func (k *known) readVerdicts(ctx context.Context, t *tx, traces []string) error 
 		on tracedJudge
 		verdictOf
 	}
+	engine, model := answeredBy("e")
 	found, err := collect(ctx, t, func(r *sql.Rows, v *placed) error {
-		return r.Scan(&v.on.traceID, &v.on.judge, &v.id, &v.Model, &v.PromptVersion, &v.Verdict, &v.Status)
+		var reasons int
+		err := r.Scan(&v.on.traceID, &v.on.judge, &v.id, &v.Engine, &v.Model, &v.Endpoint, &v.Samples, &v.PromptVersion, &v.Undecided,
+			&v.Verdict, &v.Status, &reasons)
+		v.disagrees = reasons&reasonMask([]judge.Reason{{Code: judge.ReasonJudgeDisagreement}}) != 0
+		return err
 	}, `
-SELECT e.trace_id, e.judge, e.id, `+raterOf("e")+`, e.prompt_version, e.verdict, e.status FROM evaluations e
-WHERE e.trace_id IN (`+placeholders(len(traces))+`) AND e.engine <> 'recorded' AND e.verdict <> '' ORDER BY e.id DESC`, anys(traces)...)
+SELECT e.trace_id, e.judge, e.id, `+engine+`, `+model+`, e.endpoint, e.samples, e.prompt_version, e.undecided, e.verdict, e.status, e.reasons
+FROM evaluations e
+WHERE e.trace_id IN (`+placeholders(len(traces))+`) AND e.verdict <> '' ORDER BY e.id DESC`, anys(traces)...)
 	for i := range found {
 		k.verdicts[found[i].on] = append(k.verdicts[found[i].on], &found[i].verdictOf)
 	}
@@ -116,9 +124,9 @@ WHERE e.trace_id IN (`+placeholders(len(traces))+`) AND e.engine <> 'recorded' A
 
 // route settles status and result: an adjudicated label that came with the
 // trace decides; a verdict that differs from another model's or version's
-// waits for a person, and so do the other ones that were accepted, which are then
-// returned; else it stays as the harness routed it.
-func (k *known) route(s subject, f *finished) (reopened []*verdictOf) {
+// waits for a person, and so do the other ones that nobody has settled, which are
+// then returned; else it stays as the harness routed it.
+func (k *known) route(s subject, f *finished) (contradicted []*verdictOf) {
 	e := &f.Evaluation
 	e.Result = nil
 	if e.Status == judge.Refused {
@@ -128,7 +136,7 @@ func (k *known) route(s subject, f *finished) (reopened []*verdictOf) {
 	if result, settled := k.adjudicated[on]; settled {
 		e.Status, e.Result = judge.Final, &result
 	} else {
-		reopened = k.disagreement(s, f)
+		contradicted = k.disagreement(s, f)
 	}
 	switch e.Status {
 	case judge.Accepted:
@@ -138,8 +146,11 @@ func (k *known) route(s subject, f *finished) (reopened []*verdictOf) {
 			f.Draw = &judge.Draw{Stratum: judge.StratumFlagged, InclusionProbability: 1}
 		}
 	}
-	if e.Engine != judge.EngineRecorded && e.Verdict != "" {
-		k.verdicts[on] = append(k.verdicts[on], &verdictOf{id: s.evaluationID, Evaluation: *e})
+	if e.Verdict != "" {
+		this := &verdictOf{id: s.evaluationID, Evaluation: *e}
+		this.Endpoint, this.Samples = f.Work.Planned.Endpoint, f.Work.Planned.Samples
+		this.disagrees = slices.ContainsFunc(e.Reasons, func(r judge.Reason) bool { return r.Code == judge.ReasonJudgeDisagreement })
+		k.verdicts[on] = append(k.verdicts[on], this)
 	}
-	return reopened
+	return contradicted
 }

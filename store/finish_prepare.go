@@ -19,7 +19,8 @@ type finished struct {
 	judge.Finished
 	round  int // of judging, from 1
 	number int // of the first attempt of this round, from 1
-	detail pack.Packed
+	said   detail
+	detail pack.Packed // the same
 	calls  []finishedCall
 }
 
@@ -90,7 +91,9 @@ func (s *Store) prepareResult(ctx context.Context, d judge.Finished, place finis
 	if e.Status == judge.InReview && len(e.Reasons) == 0 {
 		return f, errors.New("an evaluation in review needs a reason")
 	}
-	said, err := json.Marshal(detailOf(*e, f.number))
+	f.said = detailOf(*e, f.number)
+	f.said.Round = roundOf(*e, s.clock())
+	said, err := json.Marshal(f.said)
 	if err != nil {
 		return f, err
 	}

@@ -61,6 +61,9 @@ func (s *Store) readied(ctx context.Context) error {
 	if err := s.fillPolicies(ctx); err != nil {
 		return fmt.Errorf("list the policies of projects: %w", err)
 	}
+	if err := s.fillHealth(ctx); err != nil {
+		return fmt.Errorf("count what judges did: %w", err)
+	}
 	// Both forms of ids sort by time, but a UUID before every ULID.
 	if err := s.reader.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM evaluations WHERE id < '01A')`).Scan(&s.oldIDs); err != nil {
 		return fmt.Errorf("look for ids of an older program: %w", err)

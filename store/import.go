@@ -279,6 +279,7 @@ func (m *importer) plan(traceID string, p incomingPlan) (id string) {
 	m.evaluations.add(id, m.project.ID, traceID, p.Judge, p.PromptVersion, p.Engine, p.Model, p.identity, digest(p.judgment.hash),
 		string(status), p.RefusedField, p.Message, m.t.now, p.Endpoint, samples(p.Planned))
 	m.t.tally(m.project.ID, tallyStatus, string(status), 1)
+	m.t.tally(m.project.ID, tallyUse, useName(p.Planned), 1)
 	m.t.recountNew(m.project.ID, traceID, id, p.Judge, status)
 	return id
 }

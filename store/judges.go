@@ -172,13 +172,13 @@ type JudgeUse struct {
 	Evaluations   int
 }
 
-// JudgeUses counts how often each judge was used. Roles: all.
+// JudgeUses says how often each judge was used, from what is kept. Roles: all.
 func (s *Store) JudgeUses(ctx context.Context, project string) (_ []JudgeUse, err error) {
 	defer wrap(&err, "count the evaluations of the judges of project %q", project)
 	p, err := projectNamed(ctx, s.reader, project)
 	if err != nil {
 		return nil, err
 	}
-	return collect(ctx, s.reader, func(r *sql.Rows, u *JudgeUse) error { return r.Scan(&u.Judge, &u.PromptVersion, &u.Evaluations) },
-		`SELECT judge, prompt_version, count(*) FROM evaluations WHERE project_id = ? GROUP BY judge, prompt_version ORDER BY judge, prompt_version`, p.ID)
+	counts, err := s.tallied(ctx, p.ID, tallyUse)
+	return readUses(counts), err
 }

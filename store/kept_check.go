@@ -8,6 +8,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // CheckKeptCounts counts anew, over every row, all that is kept as a count, and
@@ -98,6 +99,8 @@ func checkTallies(ctx context.Context, q querier) ([]string, error) {
 SELECT project_id || ' ' || kind || ' ' || name, n FROM tallies WHERE n <> 0`, `
 SELECT project_id || ' status ' || status, count(*) FROM evaluations GROUP BY 1
 UNION ALL
+SELECT project_id || ' use ' || judge || ' ' || prompt_version, count(*) FROM evaluations GROUP BY 1
+UNION ALL
 SELECT project_id || ' queue ' || lead_reason || CASE WHEN blind THEN ':blind' ELSE ':visible' END, count(*) FROM reviews
 WHERE state IN ('open', 'claimed', 'adjudication') GROUP BY 1
 UNION ALL
@@ -125,12 +128,17 @@ func compareCounts(ctx context.Context, q querier, what, keptQuery, countQuery s
 	if err != nil {
 		return nil, err
 	}
+	return compareKept(what, kept, counted, strings.Compare), nil
+}
+
+// compareKept names each number that is not kept as it was counted.
+func compareKept[K comparable, N int | int64](what string, kept, counted map[K]N, order func(a, b K) int) (problems []string) {
 	names := maps.Clone(counted)
 	maps.Copy(names, kept)
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	for _, name := range slices.SortedFunc(maps.Keys(names), order) {
 		if kept[name] != counted[name] {
-			problems = append(problems, fmt.Sprintf("%s %s: kept %d, counted %d", what, name, kept[name], counted[name]))
+			problems = append(problems, fmt.Sprintf("%s %v: kept %d, counted %d", what, name, kept[name], counted[name]))
 		}
 	}
-	return problems, nil
+	return problems
 }

@@ -56,6 +56,9 @@ func (d *deltas) add(other *deltas) {
 	for k, n := range other.runs {
 		d.runs[k] += n
 	}
+	for k, n := range other.days {
+		d.days[k] += n
+	}
 	for k, n := range other.reasons {
 		d.reasons[k] += n
 	}

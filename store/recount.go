@@ -111,11 +111,12 @@ type deltas struct {
 	pairs    map[pairKey]int
 	runs     map[runKey]int
 	reasons  map[reasonKey]int
+	days     map[dayMeasure]int64
 }
 
 func newDeltas() *deltas {
 	return &deltas{cells: map[int64]*cellDelta{}, clusters: map[int64]*clusterDelta{}, pairs: map[pairKey]int{}, runs: map[runKey]int{},
-		reasons: map[reasonKey]int{}}
+		reasons: map[reasonKey]int{}, days: map[dayMeasure]int64{}}
 }
 
 func (d *deltas) write(ctx context.Context, t *tx) error {
@@ -131,5 +132,8 @@ func (d *deltas) write(ctx context.Context, t *tx) error {
 	if err := d.writeRuns(ctx, t); err != nil {
 		return err
 	}
-	return d.writeReasons(ctx, t)
+	if err := d.writeReasons(ctx, t); err != nil {
+		return err
+	}
+	return d.writeDays(ctx, t)
 }

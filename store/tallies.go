@@ -14,6 +14,7 @@ const (
 	tallyStatus     = "status"      // name: evaluation status
 	tallyQueue      = "queue"       // name: queueName; items that wait: open, claimed, adjudication
 	tallyQueueState = "queue_state" // name: adjudication
+	tallyUse        = "use"         // name: useName; evaluations of a version of a judge
 )
 
 // tallyAdjudication is the name of the one queue state that is counted: items
