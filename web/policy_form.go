@@ -114,7 +114,10 @@ func policyOf(base judge.Policy, form url.Values) (judge.Policy, error) {
 	if form.Get("budget") != "" {
 		p.BudgetUSD = r.number("budget", "The budget")
 	}
-	d := base.For("", "", judge.StandardStakes).Disagreement
+	var d judge.Disagreement
+	if base.Disagreement != nil {
+		d = *base.Disagreement
+	}
 	d.Between, d.Recorded = form.Get("between"), form.Get("recorded") == "on"
 	if usual := judge.DefaultDisagreement(); base.Disagreement != nil || d.Between != usual.Between || d.Recorded != usual.Recorded {
 		p.Disagreement = &d

@@ -61,7 +61,7 @@ func TestPolicyFormsSayTheSame(t *testing.T) {
 	s.user("lea@example.org", store.Lead)
 	v := s.signIn("lea@example.org")
 	for name, text := range map[string]string{
-		"default": "",
+		"default": "lease_minutes: 30\n",
 		"much": "audit: {random: 0.07, boundary: 0.333, boundary_width: 0.04, seed: \"x: y\"}\nblind: {mode: share, share: 0.8, rules: [{reason: critical_error, stakes: high, mode: always}]}\n" +
 			"due_hours: {high: 4, standard: 100}\nlease_minutes: 7\nhigh_stakes_domains: [tax]\nendpoints: [ward-7, api.example.org]\nmodels: [a, {model: b, endpoint: ward-7}]\nsamples: 3\n" +
 			"temperature: 0.4\nbudget_usd: 12.5\ndisagreement: {between: models, recorded: true}\nreasons: {ambiguous_score: off, misattribution: {high: major}}\n" +
@@ -109,7 +109,7 @@ func TestPolicyFaults(t *testing.T) {
 		set        map[string]string
 		want       []string
 	}{
-		{"yaml", yamlForm, map[string]string{"yaml": "audit: {random: 2}\nlease: 3\nrules: [{judge: nobody, below: 0.5}]\n"}, []string{"Line 1:", "Line 2:"}},
+		{"yaml", yamlForm, map[string]string{"yaml": "audit: {random: lots}\nlease: 3\n"}, []string{"Line 1:", "Line 2:"}},
 		{"unknown judge", yamlForm, map[string]string{"yaml": "rules: [{judge: nobody, below: 0.5}]\n"}, []string{"nobody", "which is no judge of the project"}},
 		{"never off", yamlForm, map[string]string{"yaml": "reasons: {judge_failed: off}\n"}, []string{"Line 1:", "a trace whose judge failed"}},
 		{"fields", fieldsForm, map[string]string{"random_audit": "lots", "due_high": "1.5", "samples": "99"}, []string{`The random audit is "lots"`, `The due time at high stakes is "1.5"`}},

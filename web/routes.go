@@ -78,5 +78,8 @@ func (s *Server) routes() {
 	api.GET("/calibration", s.apiCalibration)
 	api.GET("/audit", s.apiListAudit)
 	api.GET("/runs/:name", s.apiGetRun)
+	api.GET("/policy", s.apiGetPolicy)
+	api.POST("/policy", s.apiSetPolicy)
+	api.POST("/policy/dry-run", s.apiDryRunPolicy)
 	e.GET("/api/v1/openapi.json", s.apiDescription)
 }
