@@ -194,6 +194,7 @@ func TestPolicyFaults(t *testing.T) {
 		{"band of three", "rules:\n- {judge: a, band: [0.1, 0.2, 0.3]}\n", "band must be two numbers"},
 		{"below", "rules:\n- {judge: a, below: 2}\n", "rules.0.below is 2"},
 		{"rule's audit", "rules:\n- {judge: a, audit: {random: -1}}\n", "rules.0.audit.random is -1"},
+		{"rule twice but for case", "rules:\n- {domain: Tax, samples: 2}\n- {domain: ' tax', samples: 3}\n", "p.yaml:3: rules.1 is for the same judge and domain as rule 1"},
 		{"judge's name", "rules:\n- {judge: 'a b', samples: 2}\n", `rules.0.judge is "a b", which is no name`},
 	}
 	for _, tt := range tests {
@@ -306,6 +307,23 @@ func TestBlindShareOf(t *testing.T) {
 	}
 	if got := judge.DefaultPolicy().BlindShareOf("requested", judge.HighStakes); got != 1 {
 		t.Errorf("default: got %v, want 1", got)
+	}
+}
+
+// Domains of traces are in lower case, so those of a policy are.
+func TestPolicyDomains(t *testing.T) {
+	p := parsePolicy(t, "high_stakes_domains: [Aviation]\nrules: [{domain: ' Tax', samples: 3}]\n")
+	for domain, want := range map[string]judge.Stakes{"aviation": judge.HighStakes, "medical": judge.StandardStakes, "": judge.StandardStakes} {
+		if got := p.StakesOf(domain); got != want {
+			t.Errorf("stakes of %q: got %s, want %s", domain, got, want)
+		}
+	}
+	if got := p.For("a", "tax", judge.HighStakes).Samples; got != 3 {
+		t.Errorf("samples: got %d, want the rule's 3", got)
+	}
+	p.Rules[0].Domain = "Tax"
+	if err := p.Check(); err == nil || !strings.Contains(err.Error(), "rules.0.domain") {
+		t.Errorf("Check: got %v, want a fault of a domain that no trace has", err)
 	}
 }
 

@@ -50,6 +50,9 @@ func (p Policy) Check() error {
 	c.between("/due_hours/standard", p.DueHoursStandard, 1, maxDueHours, "hours, at most a year")
 	c.between("/lease_minutes", p.LeaseMinutes, 1, maxLeaseMinutes, "minutes, at most a day")
 	c.names("/high_stakes_domains", p.HighStakesDomains)
+	for i, d := range p.HighStakesDomains {
+		c.domain(fmt.Sprint("/high_stakes_domains/", i), d)
+	}
 	c.names("/endpoints", p.Endpoints)
 	c.disagreement(p.Disagreement)
 	c.models("/models", p.Models)
@@ -132,6 +135,16 @@ func (c *policyCheck) names(path string, list []string) {
 		seen[name] = true
 	}
 }
+
+// domain is as traces have it, or a rule for it would fit none.
+func (c *policyCheck) domain(path, name string) {
+	if name != foldDomain(name) {
+		c.fault(path, "is %q: domains of traces are written in lower case, without white space around them", name)
+	}
+}
+
+// foldDomain is a domain as traces have it when they were read.
+func foldDomain(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
 
 func (c *policyCheck) disagreement(d *Disagreement) {
 	if d == nil {
@@ -224,6 +237,7 @@ func (c *policyCheck) rules(list []PolicyRule) {
 		if r.Judge != "" && !judgeName.MatchString(r.Judge) {
 			c.fault(at+"/judge", "is %q, which is no name of a judge", r.Judge)
 		}
+		c.domain(at+"/domain", r.Domain)
 		if r.says() == 0 {
 			c.fault(at, "changes nothing; say what holds for it")
 		}

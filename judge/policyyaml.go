@@ -25,6 +25,9 @@ func ParsePolicy(file string, data []byte) (Policy, error) {
 	p := DefaultPolicy()
 	p.Version = 0
 	r.policy(root, &p)
+	for i, d := range p.HighStakesDomains {
+		p.HighStakesDomains[i] = foldDomain(d)
+	}
 	if len(r.faults) == 0 { // what could not be read can't be held to the rules
 		for _, f := range faultsOf(p.Check()) {
 			at := root.at(f.Path)
@@ -126,7 +129,7 @@ const noEndpoints = "[] means that traces are sent nowhere; leave the key out to
 func (r policyReader) rule(item located) (rule PolicyRule) {
 	r.keys(item, "a rule", map[string]func(located){
 		"judge":  func(n located) { rule.Judge = r.text(n, "a rule's judge") },
-		"domain": func(n located) { rule.Domain = r.text(n, "a rule's domain") },
+		"domain": func(n located) { rule.Domain = foldDomain(r.text(n, "a rule's domain")) },
 		"band": func(n located) {
 			var ends []float64
 			if !r.decode(n, &ends, "band must be two numbers such as [0.6, 0.8]") {

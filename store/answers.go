@@ -79,7 +79,7 @@ func checkAnswer(ctx context.Context, q querier, r reviewState, x Answer) (_ Ans
 		}
 		return x, false, nil
 	}
-	scale, err := judgeLabels(ctx, q, r.projectID, r.judge)
+	scale, err := judgeLabels(ctx, q, r.projectID, r.judge, r.evaluationID)
 	if err != nil {
 		return x, false, err
 	}
@@ -105,10 +105,12 @@ func labelNames(scale []judge.Label) string {
 	return strings.Join(names, ", ")
 }
 
-// judgeLabels is the scale of a judge in its order, best first.
-func judgeLabels(ctx context.Context, q querier, projectID, judgeName string) ([]judge.Label, error) {
+// judgeLabels is the scale of a judge in its order, best first: that of the
+// version that made an evaluation, or without one of the current version.
+func judgeLabels(ctx context.Context, q querier, projectID, judgeName, evaluationID string) ([]judge.Label, error) {
 	return collect(ctx, q, func(r *sql.Rows, l *judge.Label) error { return r.Scan(&l.Name, &l.Verdict, &l.Abstain) }, `
-SELECT label, verdict, abstain FROM judge_labels WHERE project_id = ? AND judge = ? ORDER BY position`, projectID, judgeName)
+SELECT l.label, l.verdict, l.abstain FROM judge_labels l
+WHERE l.project_id = ? AND l.judge = ? AND `+scaleOf+` ORDER BY l.position`, projectID, judgeName, evaluationID, evaluationID)
 }
 
 func checkComment(field, comment string, required bool) error {

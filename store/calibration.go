@@ -71,7 +71,7 @@ SELECT name, ordinal FROM judges WHERE project_id = ? AND current AND (? = '' OR
 		return nil, err
 	}
 	for i := range scales {
-		if scales[i].labels, err = judgeLabels(ctx, q, projectID, scales[i].name); err != nil {
+		if scales[i].labels, err = judgeLabels(ctx, q, projectID, scales[i].name, ""); err != nil {
 			return nil, err
 		}
 	}

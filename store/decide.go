@@ -246,7 +246,8 @@ func (f facts) takeOwn(ctx context.Context, q querier, in DecisionInput, own Ans
 
 func abstains(ctx context.Context, q querier, r reviewState, label string) (abstain bool, err error) {
 	err = q.QueryRowContext(ctx, `
-SELECT abstain FROM judge_labels WHERE project_id = ? AND judge = ? AND label = ?`, r.projectID, r.judge, label).Scan(&abstain)
+SELECT l.abstain FROM judge_labels l WHERE l.project_id = ? AND l.judge = ? AND l.label = ? AND `+scaleOf, r.projectID, r.judge, label,
+		r.evaluationID, r.evaluationID).Scan(&abstain)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}

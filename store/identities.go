@@ -61,6 +61,9 @@ func (s *Store) readied(ctx context.Context) error {
 	if err := s.fillPolicies(ctx); err != nil {
 		return fmt.Errorf("list the policies of projects: %w", err)
 	}
+	if err := s.fillVersionLabels(ctx); err != nil {
+		return fmt.Errorf("read the labels of older versions of judges: %w", err)
+	}
 	if err := s.fillHealth(ctx); err != nil {
 		return fmt.Errorf("count what judges did: %w", err)
 	}

@@ -60,11 +60,12 @@ func (s *Store) SaveJudges(ctx context.Context, a Actor, project string, judges 
 type inUse struct {
 	version string
 	ordinal bool
+	shown   bool // it has a snapshot
 	labels  []judge.Label
 }
 
 func (u inUse) same(j judge.Judge) bool {
-	return u.version == j.PromptVersion && u.ordinal == j.Ordinal && slices.Equal(u.labels, j.Labels)
+	return u.shown && u.version == j.PromptVersion && u.ordinal == j.Ordinal && slices.Equal(u.labels, j.Labels)
 }
 
 func (u inUse) named(label string) (judge.Label, bool) {
@@ -79,13 +80,14 @@ func (s *Store) judgesInUse(ctx context.Context, projectID string) (map[string]i
 	type row struct {
 		name, version string
 		ordinal       bool
+		shown         bool
 		label         judge.Label
 	}
 	rows, err := collect(ctx, s.reader, func(r *sql.Rows, v *row) error {
-		return r.Scan(&v.name, &v.version, &v.ordinal, &v.label.Name, &v.label.Verdict, &v.label.Abstain)
+		return r.Scan(&v.name, &v.version, &v.ordinal, &v.shown, &v.label.Name, &v.label.Verdict, &v.label.Abstain)
 	}, `
-SELECT j.name, j.prompt_version, j.ordinal, coalesce(l.label, ''), coalesce(l.verdict, ''), coalesce(l.abstain, FALSE)
-FROM judges j LEFT JOIN judge_labels l ON l.project_id = j.project_id AND l.judge = j.name
+SELECT j.name, j.prompt_version, j.ordinal, j.snapshot <> '', coalesce(l.label, ''), coalesce(l.verdict, ''), coalesce(l.abstain, FALSE)
+FROM judges j LEFT JOIN judge_labels l ON l.project_id = j.project_id AND l.judge = j.name AND l.prompt_version = j.prompt_version
 WHERE j.project_id = ? AND j.current ORDER BY j.name, l.position`, projectID)
 	if err != nil {
 		return nil, err
@@ -93,7 +95,7 @@ WHERE j.project_id = ? AND j.current ORDER BY j.name, l.position`, projectID)
 	used := map[string]inUse{}
 	for _, v := range rows {
 		u := used[v.name]
-		u.version, u.ordinal = v.version, v.ordinal
+		u.version, u.ordinal, u.shown = v.version, v.ordinal, v.shown
 		if v.label.Name != "" {
 			u.labels = append(u.labels, v.label)
 		}
@@ -104,10 +106,14 @@ WHERE j.project_id = ? AND j.current ORDER BY j.name, l.position`, projectID)
 
 func (t *tx) saveJudge(ctx context.Context, a Actor, p Project, j judge.Judge) error {
 	id := t.newID()
+	snapshot, err := snapshotOf(j)
+	if err != nil {
+		return err
+	}
 	added, err := t.changed(ctx, `
-INSERT INTO judges (id, project_id, name, prompt_version, builtin, definition, ordinal, current, created_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, TRUE, ?) ON CONFLICT (project_id, name, prompt_version) DO NOTHING`,
-		id, p.ID, j.Name, j.PromptVersion, j.Builtin, string(j.Source), j.Ordinal, t.now)
+INSERT INTO judges (id, project_id, name, prompt_version, builtin, definition, ordinal, current, created_at, snapshot)
+VALUES (?, ?, ?, ?, ?, ?, ?, TRUE, ?, ?) ON CONFLICT (project_id, name, prompt_version) DO NOTHING`,
+		id, p.ID, j.Name, j.PromptVersion, j.Builtin, string(j.Source), j.Ordinal, t.now, snapshot)
 	if err != nil {
 		return err
 	}
@@ -119,15 +125,13 @@ VALUES (?, ?, ?, ?, ?, ?, ?, TRUE, ?) ON CONFLICT (project_id, name, prompt_vers
 		j.Ordinal, p.ID, j.Name, j.PromptVersion); err != nil {
 		return err
 	}
-	if _, err := t.exec(ctx, `DELETE FROM judge_labels WHERE project_id = ? AND judge = ?`, p.ID, j.Name); err != nil {
+	// A version that was stored without a snapshot gets one as long as it is in use.
+	if _, err := t.exec(ctx, `UPDATE judges SET snapshot = ? WHERE project_id = ? AND name = ? AND prompt_version = ? AND snapshot = ''`,
+		snapshot, p.ID, j.Name, j.PromptVersion); err != nil {
 		return err
 	}
-	for i, l := range j.Labels {
-		if _, err := t.exec(ctx, `
-INSERT INTO judge_labels (project_id, judge, label, position, verdict, abstain) VALUES (?, ?, ?, ?, ?, ?)`,
-			p.ID, j.Name, l.Name, i, string(l.Verdict), l.Abstain); err != nil {
-			return err
-		}
+	if err := t.saveLabels(ctx, p.ID, j.Name, j.PromptVersion, j.Labels); err != nil {
+		return err
 	}
 	t.audit(event{project: p.Name, actor: a, action: "judge.saved", subject: "judge:" + j.Name,
 		data: map[string]any{"prompt_version": j.PromptVersion, "new": added == 1}})

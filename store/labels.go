@@ -86,9 +86,13 @@ type meaning struct {
 	abstain bool
 }
 
+// labelScale is what labels mean, of every version: people labelled under each.
+// Where versions differ the current one counts, else the newest.
 func labelScale(ctx context.Context, q querier, projectID, judgeName string) (map[string]meaning, error) {
 	scale := map[string]meaning{}
-	rows, err := q.QueryContext(ctx, `SELECT label, verdict, abstain FROM judge_labels WHERE project_id = ? AND judge = ?`, projectID, judgeName)
+	rows, err := q.QueryContext(ctx, `
+SELECT l.label, l.verdict, l.abstain FROM judge_labels l JOIN judges j ON j.project_id = l.project_id AND j.name = l.judge AND j.prompt_version = l.prompt_version
+WHERE l.project_id = ? AND l.judge = ? ORDER BY j.current, j.created_at, j.id`, projectID, judgeName)
 	if err != nil {
 		return nil, err
 	}

@@ -73,7 +73,7 @@ func (s *Store) readReview(ctx context.Context, q querier, a Actor, reviewID str
 	} else if v.Trace.Labels, err = importedLabels(ctx, q, at.traceID); err != nil {
 		return Review{}, err
 	}
-	if v.Labels, err = judgeLabels(ctx, q, at.projectID, v.Judge); err != nil {
+	if v.Labels, err = judgeLabels(ctx, q, at.projectID, v.Judge, v.EvaluationID); err != nil {
 		return Review{}, err
 	}
 	if v.First, err = firstAnswer(ctx, q, v.ReviewID, a.UserID); err != nil {

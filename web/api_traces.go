@@ -117,7 +117,7 @@ func (s *Server) importTraces(c echo.Context, project, run, name string, src io.
 	if err != nil {
 		return got, err
 	}
-	reader, err := tracefile.NewReader(name, src, tracefile.Options{Judge: h.Judge})
+	reader, err := tracefile.NewReader(name, src, tracefile.Options{Judge: h.Judge, Stakes: h.StakesOf})
 	if err != nil {
 		return got, &store.FieldError{Field: "body", Message: err.Error()}
 	}
@@ -191,7 +191,7 @@ func (s *Server) checkTraces(ctx context.Context, project, name string, src io.R
 	if err != nil {
 		return got, err
 	}
-	reader, err := tracefile.NewReader(name, src, tracefile.Options{Judge: h.Judge})
+	reader, err := tracefile.NewReader(name, src, tracefile.Options{Judge: h.Judge, Stakes: h.StakesOf})
 	if err != nil {
 		return got, &store.FieldError{Field: "file", Message: err.Error()}
 	}

@@ -47,7 +47,7 @@ type batch struct {
 func (i *importer) check(ctx context.Context, files []inputFile, maxLine int) error {
 	refused := 0
 	for _, file := range files {
-		f, err := i.state.openTraces(ctx, file, tracefile.Options{MaxLine: maxLine, Judge: i.harness.Judge}, "checking")
+		f, err := i.state.openTraces(ctx, file, tracefile.Options{MaxLine: maxLine, Judge: i.harness.Judge, Stakes: i.harness.StakesOf}, "checking")
 		if err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (i *importer) check(ctx context.Context, files []inputFile, maxLine int) er
 
 // file imports one file. What is stored before a fault stays stored.
 func (i *importer) file(ctx context.Context, file inputFile, maxLine int) error {
-	f, err := i.state.openTraces(ctx, file, tracefile.Options{MaxLine: maxLine, Judge: i.harness.Judge}, "importing")
+	f, err := i.state.openTraces(ctx, file, tracefile.Options{MaxLine: maxLine, Judge: i.harness.Judge, Stakes: i.harness.StakesOf}, "importing")
 	if err != nil {
 		return err
 	}

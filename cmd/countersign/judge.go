@@ -32,7 +32,7 @@ func (c judgeCmd) Run(ctx context.Context, s *state) (err error) {
 	if err != nil {
 		return err
 	}
-	f, err := s.openTraces(ctx, inputFile{c.File, c.File}, tracefile.Options{MaxLine: c.MaxLine, Judge: h.Judge}, "judging")
+	f, err := s.openTraces(ctx, inputFile{c.File, c.File}, tracefile.Options{MaxLine: c.MaxLine, Judge: h.Judge, Stakes: h.StakesOf}, "judging")
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,9 @@ func (h *Harness) Explain(t *judge.Trace, policy *judge.Policy) ([]judge.Why, er
 	return h.planning(policy).Explain(t)
 }
 
+// StakesOf a domain under the harness's policy, for traces that do not say theirs.
+func (h *Harness) StakesOf(domain string) judge.Stakes { return h.config.Policy.StakesOf(domain) }
+
 func (h *Harness) planning(policy *judge.Policy) judge.Planning {
 	c := &h.config
 	if policy == nil {

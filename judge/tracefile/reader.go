@@ -39,6 +39,9 @@ type Options struct {
 	// Judge finds a judge by its name. When it is set, a judge it does not
 	// know is a fault, and so is a human label that is not one of its judge's.
 	Judge func(name string) (*judge.Judge, bool)
+	// Stakes of a domain, for traces that do not say theirs; judge.DefaultStakes
+	// when nil.
+	Stakes func(domain string) judge.Stakes
 }
 
 // Reader reads the traces of one file. It is not safe for concurrent use.
@@ -47,6 +50,8 @@ type Reader struct {
 	in    *input
 	form  Form
 	judge func(string) (*judge.Judge, bool)
+	// stakesOf a domain.
+	stakesOf func(string) judge.Stakes
 	// next gives the fields of the next trace, as JSON.
 	next func() ([]member, error)
 
@@ -74,9 +79,12 @@ func NewReader(name string, src io.Reader, o Options) (*Reader, error) {
 		o.MaxLine = DefaultMaxLine
 	}
 	r := &Reader{
-		name: name, form: o.Form, judge: o.Judge,
+		name: name, form: o.Form, judge: o.Judge, stakesOf: o.Stakes,
 		in:   &input{br: bufio.NewReaderSize(src, 64<<10), max: o.MaxLine, at: 1},
 		seen: map[[16]byte]earlier{}, warned: map[string]int{},
+	}
+	if r.stakesOf == nil {
+		r.stakesOf = judge.DefaultStakes
 	}
 	if err := r.start(); err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)

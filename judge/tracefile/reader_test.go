@@ -345,3 +345,31 @@ func TestPosSize(t *testing.T) {
 type failing struct{ err error }
 
 func (f *failing) Read([]byte) (int, error) { return 0, f.err }
+
+// A policy may say which domains have high stakes; a trace's own word counts more.
+func TestStakesOfDomains(t *testing.T) {
+	const file = `{"id":"a","output":"o","domain":"Aviation"}
+{"id":"b","output":"o","domain":"medical"}
+{"id":"c","output":"o","domain":"aviation","stakes":"standard"}
+`
+	p := judge.DefaultPolicy()
+	p.HighStakesDomains = []string{"aviation"}
+	for name, tt := range map[string]struct {
+		stakes func(string) judge.Stakes
+		want   []judge.Stakes
+	}{
+		"default": {nil, []judge.Stakes{judge.StandardStakes, judge.HighStakes, judge.StandardStakes}},
+		"policy":  {p.StakesOf, []judge.Stakes{judge.HighStakes, judge.StandardStakes, judge.StandardStakes}},
+	} {
+		r, err := tracefile.NewReader("t.jsonl", strings.NewReader(file), tracefile.Options{Stakes: tt.stakes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range tt.want {
+			trace, _, err := r.Next()
+			if err != nil || trace.Stakes != want {
+				t.Errorf("%s: trace %d has %s stakes (%v), want %s", name, i, trace.Stakes, err, want)
+			}
+		}
+	}
+}

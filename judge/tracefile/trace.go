@@ -34,7 +34,7 @@ func (r *Reader) read(members []member) (judge.Trace, error) {
 		return t, f.err
 	}
 	if t.Stakes == "" {
-		t.Stakes = judge.DefaultStakes(t.Domain)
+		t.Stakes = r.stakesOf(t.Domain)
 	}
 	for _, m := range unknown {
 		r.keepUnknown(&t, m)
