@@ -50,6 +50,7 @@ func (s *Server) routes() {
 	p.GET("/runs/:name", s.showRun)
 	p.GET("/judges", s.listJudges)
 	p.GET("/judges/:name", s.showJudge)
+	p.GET("/judges/:name/health", s.showJudgeHealth)
 	p.GET("/calibration", s.listCalibrations)
 	p.GET("/calibration/:judge", s.showCalibration)
 	p.GET("/policy", s.showPolicy)
