@@ -76,7 +76,7 @@ func (t *tx) forgetResult(ctx context.Context, id string) error {
 		`UPDATE evaluation_reports SET current = FALSE WHERE evaluation_id = ?`,
 		`UPDATE evaluations SET status = 'queued', score = NULL, verdict = '', label = '', critical = FALSE, lead_reason = '', reasons = 0,
     refused_field = '', error = '', answered_engine = '', undecided = FALSE, uncited = NULL, policy_version = 0, result_verdict = '', result_label = '', result_source = '',
-    lease_holder = '', lease_expires_at = NULL, finished_at = NULL
+    lease_holder = '', lease_expires_at = NULL, finished_at = NULL, on_hold = ` + onHold + `
 WHERE id = ?`,
 	} {
 		if _, err := t.exec(ctx, query, id); err != nil {

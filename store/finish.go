@@ -47,10 +47,15 @@ func (t *tx) finish(ctx context.Context, f finished, known *known, rows *finishi
 	}
 	delete(known.evaluations, s.evaluationID) // a second result for it is late
 	rows.add(f)
-	t.measureRound(s.subject, f)
+	t.measureRound(s, f)
 	if f.Work.Planned.Engine == judge.EngineOpenAI { // no other engine is paid
 		if err := t.dropReplies(ctx, s.subject, f.Key); err != nil {
 			return err
+		}
+		if s.run != "" {
+			if err := t.settleHolds(ctx, s.evaluationID); err != nil {
+				return err
+			}
 		}
 	}
 	t.recount(s.traceID)
@@ -87,12 +92,12 @@ func (t *tx) storeResult(ctx context.Context, s stored, f finished) (stored bool
 UPDATE evaluations SET status = ?, score = ?, verdict = ?, label = ?, critical = ?, lead_reason = ?, reasons = ?, refused_field = ?, error = ?,
     attempts = attempts + ?, repairs = repairs + ?, transport_retries = transport_retries + ?,
     prompt_tokens = prompt_tokens + ?, completion_tokens = completion_tokens + ?, cost_usd = cost_usd + ?, latency_ms = latency_ms + ?,
-    result_verdict = ?, result_label = ?, result_source = ?, answered_engine = ?, undecided = ?, uncited = ?, policy_version = ?,
+    result_verdict = ?, result_label = ?, result_source = ?, answered_engine = ?, undecided = ?, uncited = ?, policy_version = ?, unpriced = unpriced + ?,
     lease_holder = '', lease_expires_at = NULL, started_at = ?, finished_at = ?
 WHERE id = ? AND fence = ? AND status = 'judging'`,
 		string(e.Status), e.Score, string(e.Verdict), e.Label, e.Critical, leadReason(e.Reasons), reasonMask(e.Reasons), e.RefusedField, e.Error,
 		e.Attempts, e.Repairs, e.TransportRetries, e.Tokens.Prompt, e.Tokens.Completion, e.CostUSD, e.LatencyMS,
-		string(r.Verdict), r.Label, r.Source, answered, e.Undecided, e.Uncited, e.PolicyVersion, nullTime(e.StartedAt), t.now, s.evaluationID, s.fence)
+		string(r.Verdict), r.Label, r.Source, answered, e.Undecided, e.Uncited, e.PolicyVersion, e.UnpricedCalls, nullTime(e.StartedAt), t.now, s.evaluationID, s.fence)
 	if err != nil || n == 0 {
 		return false, err
 	}

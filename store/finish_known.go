@@ -20,6 +20,7 @@ type known struct {
 // stored is an evaluation that is being finished.
 type stored struct {
 	subject
+	run      string // that pays for it; empty: none
 	fence    int64
 	attempts int // of earlier rounds, before a retry
 }
@@ -60,9 +61,9 @@ func (t *tx) knownOf(ctx context.Context, ready []finished) (*known, error) {
 
 func (k *known) readEvaluations(ctx context.Context, t *tx, ids []string) error {
 	found, err := collect(ctx, t, func(r *sql.Rows, s *stored) error {
-		return r.Scan(&s.evaluationID, &s.fence, &s.projectID, &s.traceID, &s.judge, &s.attempts, &s.externalID, &s.domain, &s.stakes, &s.title)
+		return r.Scan(&s.evaluationID, &s.run, &s.fence, &s.projectID, &s.traceID, &s.judge, &s.attempts, &s.externalID, &s.domain, &s.stakes, &s.title)
 	}, `
-SELECT e.id, e.fence, e.project_id, e.trace_id, e.judge, e.attempts, tr.external_id, tr.domain, tr.stakes, tr.title
+SELECT e.id, COALESCE(e.run_id, ''), e.fence, e.project_id, e.trace_id, e.judge, e.attempts, tr.external_id, tr.domain, tr.stakes, tr.title
 FROM evaluations e JOIN traces tr ON tr.id = e.trace_id
 WHERE e.id IN (`+placeholders(len(ids))+`) AND e.status = 'judging'`, anys(ids)...)
 	if err != nil {

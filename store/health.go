@@ -128,13 +128,16 @@ func (d *deltas) measure(project, judgeName, version string, r round, checks []j
 	}
 }
 
-// measureRound counts a result that is being stored.
-func (t *tx) measureRound(s subject, f finished) {
+// measureRound counts a result that is being stored, and what it cost its run.
+func (t *tx) measureRound(s stored, f finished) {
 	calls := make([]countedCall, len(f.calls))
 	for i, c := range f.calls {
 		calls[i] = countedCall{c.Tokens, c.CostUSD, c.LatencyMS, c.Unpriced}
 	}
 	t.counts.measure(s.projectID, s.judge, f.Work.Planned.PromptVersion, *f.said.Round, f.said.Checks, reported(f.said), calls)
+	if s.run != "" {
+		t.counts.pay(costKey{s.run, s.judge, f.said.Round.Model}, calls)
+	}
 }
 
 // latencyPower is the least power of two of milliseconds that a call fits in.

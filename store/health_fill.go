@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -42,7 +43,7 @@ func (s *Store) fillHealthBatch(ctx context.Context) func(*tx) error {
 		}
 		last, err := eachRound(ctx, t, at, func(key roundKey, r *round, d detail, calls []countedCall) {
 			if d.Round == nil { // else it was counted when it was stored
-				t.counts.measure(key.project, key.judge, key.version, *r, d.Checks, reported(d), calls)
+				t.counts.countRound(key, r, d, calls)
 			}
 		})
 		if err != nil {
@@ -68,7 +69,15 @@ func settingValue(ctx context.Context, q querier, name, lock string) (value stri
 func reported(d detail) bool { return len(d.Checks) > 0 || raw(d.Report) != nil }
 
 // roundKey is whose round it is.
-type roundKey struct{ project, judge, version string }
+type roundKey struct{ project, judge, version, run string }
+
+// countRound counts a round as it was counted when it was stored.
+func (d *deltas) countRound(key roundKey, r *round, said detail, calls []countedCall) {
+	d.measure(key.project, key.judge, key.version, *r, said.Checks, reported(said), calls)
+	if key.run != "" {
+		d.pay(costKey{key.run, key.judge, r.Model}, calls)
+	}
+}
 
 // eachRound gives fn the rounds of judging of the evaluations after the given
 // one, healthBatch of them, and says which was the last; empty: there is none
@@ -89,9 +98,9 @@ func eachRound(ctx context.Context, q querier, after string, fn func(roundKey, *
 	}
 	engine, model := answeredBy("e")
 	rows, err := collect(ctx, q, func(r *sql.Rows, v *row) error {
-		return scanPacked(r, &v.packed, &v.id, &v.trace, &v.key.project, &v.key.judge, &v.key.version, &v.engine, &v.model, &v.created)
+		return scanPacked(r, &v.packed, &v.id, &v.trace, &v.key.project, &v.key.judge, &v.key.version, &v.key.run, &v.engine, &v.model, &v.created)
 	}, `
-SELECT e.id, e.trace_id, e.project_id, e.judge, e.prompt_version, `+engine+`, `+model+`, e.created_at, x.codec, x.dictionary, x.detail
+SELECT e.id, e.trace_id, e.project_id, e.judge, e.prompt_version, COALESCE(e.run_id, ''), `+engine+`, `+model+`, e.created_at, x.codec, x.dictionary, x.detail
 FROM evaluations e JOIN evaluation_reports x ON x.evaluation_id = e.id
 WHERE e.id > ? AND e.id <= ? ORDER BY e.id, x.round`, after, last)
 	if err != nil {
@@ -186,7 +195,7 @@ func (s *Store) checkHealth(ctx context.Context) (problems []string, err error) 
 	counted := newDeltas()
 	for after := ""; ; {
 		last, err := eachRound(ctx, read, after, func(key roundKey, r *round, d detail, calls []countedCall) {
-			counted.measure(key.project, key.judge, key.version, *r, d.Checks, reported(d), calls)
+			counted.countRound(key, r, d, calls)
 		})
 		if err != nil {
 			return nil, s.content(err)
@@ -206,5 +215,34 @@ func (s *Store) checkHealth(ctx context.Context) (problems []string, err error) 
 	}, `SELECT project_id, judge, day, prompt_version, engine, model, measure, n FROM judge_days`); err != nil {
 		return nil, err
 	}
-	return compareKept("health", kept, counted.days, compareMeasures), nil
+	problems = compareKept("health", kept, counted.days, compareMeasures)
+	costs, countedCosts := map[costPart]int64{}, map[costPart]int64{}
+	if _, err := collect(ctx, read, func(r *sql.Rows, _ *struct{}) error {
+		var k costKey
+		var c costSum
+		err := r.Scan(&k.run, &k.judge, &k.model, &c.evaluations, &c.calls, &c.unpriced, &c.prompt, &c.completion, &c.nano)
+		c.parts(k, costs)
+		return err
+	}, `SELECT run_id, judge, model, evaluations, calls, unpriced, prompt_tokens, completion_tokens, cost_nano FROM run_costs`); err != nil {
+		return nil, err
+	}
+	for k, c := range counted.costs {
+		c.parts(k, countedCosts)
+	}
+	return append(problems, compareKept("cost of run", costs, countedCosts, func(a, b costPart) int {
+		return cmp.Or(compareCosts(a.costKey, b.costKey), cmp.Compare(a.part, b.part))
+	})...), nil
+}
+
+// costPart is one number of what a run cost.
+type costPart struct {
+	costKey
+	part string
+}
+
+func (c costSum) parts(k costKey, into map[costPart]int64) {
+	for part, n := range map[string]int64{"evaluations": c.evaluations, "calls": c.calls, "unpriced": c.unpriced, "prompt tokens": c.prompt,
+		"completion tokens": c.completion, "billionths of a dollar": c.nano} {
+		into[costPart{k, part}] = n
+	}
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"maps"
 	"slices"
 
@@ -133,7 +134,7 @@ func newImporter(t *tx, a Actor, p Project) *importer {
 			"reference_hash", "domain", "stakes", "title", "cluster", "body_hash", "created_at"),
 		members: newBulk("run_traces", " ON CONFLICT (run_id, trace_id) DO NOTHING", "run_id", "trace_id"),
 		evaluations: newBulk("evaluations", "", "id", "project_id", "trace_id", "judge", "prompt_version", "engine", "model", "identity",
-			"judgment_body", "status", "refused_field", "error", "created_at", "endpoint", "samples"),
+			"judgment_body", "status", "refused_field", "error", "created_at", "endpoint", "samples", "run_id"),
 		labels: newBulk("labels", "", "id", "project_id", "trace_id", "judge", "source", "content_hash", "reviewer", "prompt_version",
 			"first_verdict", "first_label", "verdict", "label", "abstained", "findings", "comment", "adjudicated", "verdict_visible",
 			"stratum", "inclusion_probability", "cluster", "labelled_at"),
@@ -160,7 +161,7 @@ func (m *importer) add(ctx context.Context, in incoming) (Imported, error) {
 	}
 	var queued []string
 	for _, p := range in.plan {
-		if id := m.plan(traceID, p); id != "" {
+		if id := m.plan(traceID, m.runs[in.trace.Run], p); id != "" {
 			queued = append(queued, id)
 		}
 	}
@@ -242,11 +243,8 @@ func (m *importer) addToRun(ctx context.Context, traceID, name string) error {
 	}
 	id, ok := m.runs[name]
 	if !ok {
-		if _, err := m.t.exec(ctx, `INSERT INTO runs (id, project_id, name, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (project_id, name) DO NOTHING`,
-			m.t.newID(), m.project.ID, name, m.t.now); err != nil {
-			return err
-		}
-		if err := m.t.scan(ctx, `SELECT id FROM runs WHERE project_id = ? AND name = ?`, []any{m.project.ID, name}, []any{&id}); err != nil {
+		var err error
+		if id, err = m.t.ensureRun(ctx, m.project, name); err != nil {
 			return err
 		}
 		m.runs[name] = id
@@ -259,9 +257,9 @@ func (m *importer) addToRun(ctx context.Context, traceID, name string) error {
 	return nil
 }
 
-// plan queues an evaluation, or stores it as refused. The id is empty when the
-// same evaluation is there already.
-func (m *importer) plan(traceID string, p incomingPlan) (id string) {
+// plan queues an evaluation that a run pays for, or stores it as refused. The id
+// is empty when the same evaluation is there already.
+func (m *importer) plan(traceID, runID string, p incomingPlan) (id string) {
 	key := planKey{traceID, p.identity}
 	if m.planned[key] {
 		return ""
@@ -277,7 +275,8 @@ func (m *importer) plan(traceID string, p incomingPlan) (id string) {
 	}
 	m.texts.addText(p.judgment)
 	m.evaluations.add(id, m.project.ID, traceID, p.Judge, p.PromptVersion, p.Engine, p.Model, p.identity, digest(p.judgment.hash),
-		string(status), p.RefusedField, p.Message, m.t.now, p.Endpoint, samples(p.Planned))
+		string(status), p.RefusedField, p.Message, m.t.now, p.Endpoint, samples(p.Planned),
+		sql.NullString{String: runID, Valid: runID != ""})
 	m.t.tally(m.project.ID, tallyStatus, string(status), 1)
 	m.t.tally(m.project.ID, tallyUse, useName(p.Planned), 1)
 	m.t.recountNew(m.project.ID, traceID, id, p.Judge, status)

@@ -64,10 +64,6 @@ type JudgeHealth struct {
 	Versions, Engines, Models []string
 }
 
-// fewestTold is how many evaluations a sum must have to be told to who may
-// decide: cost, repairs and failures of a single one are sealed.
-const fewestTold = 10
-
 // JudgeHealth reads the kept counts of a judge by day. Roles: lead, auditor,
 // admin.
 func (s *Store) JudgeHealth(ctx context.Context, a Actor, project, judgeName string, f HealthFilter) (h JudgeHealth, err error) {
@@ -116,8 +112,17 @@ WHERE project_id = ? AND judge = ? AND day >= ? ORDER BY day`, p.ID, judgeName, 
 		total[v.measure] += v.n
 	}
 	h.Total = total.health(a, whole)
-	for _, day := range slices.Sorted(maps.Keys(days)) {
-		h.Days = append(h.Days, JudgeDay{day, days[day].health(a, all[day])})
+	names := slices.Sorted(maps.Keys(days))
+	parts := make([]int64, len(names))
+	for i, day := range names {
+		parts[i] = days[day][measureEvaluations]
+	}
+	for i, few := range tooFew(a, parts) {
+		told := Health{Evaluations: parts[i], TooFew: true}
+		if !few {
+			told = days[names[i]].health(a, all[names[i]])
+		}
+		h.Days = append(h.Days, JudgeDay{names[i], told})
 	}
 	h.Versions, h.Engines, h.Models = slices.Sorted(maps.Keys(versions)), slices.Sorted(maps.Keys(engines)), slices.Sorted(maps.Keys(models))
 	return h, nil

@@ -117,6 +117,7 @@ func TestJudgeHealth(t *testing.T) {
 	// The second day has so few that a lead is not told; nor is the rest that
 	// would follow from the difference.
 	got = d.health(d.lea, store.HealthFilter{})
+	want.Days[0].Health = store.Health{Evaluations: 12, TooFew: true}
 	want.Days[1].Health = store.Health{Evaluations: 3, TooFew: true}
 	if diff := cmp.Diff(want.Days, got.Days); diff != "" {
 		t.Errorf("a lead (-want +got):\n%s", diff)

@@ -56,6 +56,7 @@ func (d *deltas) add(other *deltas) {
 	for k, n := range other.runs {
 		d.runs[k] += n
 	}
+	d.addCosts(other.costs)
 	for k, n := range other.days {
 		d.days[k] += n
 	}

@@ -112,11 +112,12 @@ type deltas struct {
 	runs     map[runKey]int
 	reasons  map[reasonKey]int
 	days     map[dayMeasure]int64
+	costs    map[costKey]costSum
 }
 
 func newDeltas() *deltas {
 	return &deltas{cells: map[int64]*cellDelta{}, clusters: map[int64]*clusterDelta{}, pairs: map[pairKey]int{}, runs: map[runKey]int{},
-		reasons: map[reasonKey]int{}, days: map[dayMeasure]int64{}}
+		reasons: map[reasonKey]int{}, days: map[dayMeasure]int64{}, costs: map[costKey]costSum{}}
 }
 
 func (d *deltas) write(ctx context.Context, t *tx) error {
@@ -135,5 +136,8 @@ func (d *deltas) write(ctx context.Context, t *tx) error {
 	if err := d.writeReasons(ctx, t); err != nil {
 		return err
 	}
-	return d.writeDays(ctx, t)
+	if err := d.writeDays(ctx, t); err != nil {
+		return err
+	}
+	return d.writeCosts(ctx, t)
 }

@@ -26,12 +26,35 @@ type RunRow struct {
 	Fail        int
 	NoVerdict   int // settled without a verdict
 	CreatedAt   time.Time
+	// CostUSD of the evaluations that the run queued, and how many of their calls
+	// asked a model without a price. Both are 0 when CostSealed: so few were judged
+	// that they would tell of single ones to an actor who may decide.
+	CostUSD    float64
+	Unpriced   int
+	CostSealed bool
+	BudgetUSD  *float64   // nil: no limit
+	StoppedAt  *time.Time // since when the budget has no room, UTC; nil: it has
 }
 
-func scanRun(rows *sql.Rows, r *RunRow) error {
+func scanRun(a Actor) func(*sql.Rows, *RunRow) error {
+	return func(rows *sql.Rows, r *RunRow) error { return r.scan(rows, a) }
+}
+
+func (r *RunRow) scan(rows *sql.Rows, a Actor) error {
 	var planned int
+	var paid, cost int64
+	var limit sql.NullInt64
+	var stopped sql.NullTime
 	err := rows.Scan(&r.Name, &r.CreatedAt, &r.Traces, &planned, &r.Pending, &r.Refused, &r.Waiting, &r.Failed,
-		&r.Pass, &r.Borderline, &r.Fail, &r.NoVerdict, &r.Final)
+		&r.Pass, &r.Borderline, &r.Fail, &r.NoVerdict, &r.Final, &limit, &stopped, &paid, &r.Unpriced, &cost)
+	r.CostUSD, r.StoppedAt = dollars(cost), optional(stopped)
+	if limit.Valid {
+		usd := dollars(limit.Int64)
+		r.BudgetUSD = &usd
+	}
+	if a.MayDecide() && paid > 0 && paid < fewestTold {
+		r.CostUSD, r.Unpriced, r.CostSealed = 0, 0, true
+	}
 	r.Evaluations = r.Pending + r.Refused + r.Waiting + r.Failed + r.Pass + r.Borderline + r.Fail + r.NoVerdict
 	r.Unjudged = r.Traces - planned
 	r.CreatedAt = r.CreatedAt.UTC()
@@ -49,12 +72,15 @@ const standings = `COALESCE(sum(c.n) FILTER (WHERE c.standing = 'pending'), 0), 
 // runCounts reads the kept counts of the runs that the condition picks.
 func runCounts(pick string) string {
 	return `
-WITH picked AS (SELECT id, name, created_at FROM runs WHERE ` + pick + `)
+WITH picked AS (SELECT id, name, created_at, budget_nano, stopped_at FROM runs WHERE ` + pick + `)
 SELECT p.name, p.created_at, COALESCE(sum(c.n) FILTER (WHERE c.standing = 'traces'), 0), COALESCE(sum(c.n) FILTER (WHERE c.standing = 'planned'), 0),
     ` + standings + `,
-    COALESCE(sum(c.n) FILTER (WHERE c.standing LIKE 'result:%'), 0)
+    COALESCE(sum(c.n) FILTER (WHERE c.standing LIKE 'result:%'), 0), p.budget_nano, p.stopped_at,
+    COALESCE((SELECT sum(m.evaluations) FROM run_costs m WHERE m.run_id = p.id), 0),
+    COALESCE((SELECT sum(m.unpriced) FROM run_costs m WHERE m.run_id = p.id), 0),
+    COALESCE((SELECT sum(m.cost_nano) FROM run_costs m WHERE m.run_id = p.id), 0)
 FROM picked p LEFT JOIN run_counts c ON c.run_id = p.id
-GROUP BY p.id, p.name, p.created_at ORDER BY p.created_at DESC, p.id DESC`
+GROUP BY p.id, p.name, p.created_at, p.budget_nano, p.stopped_at ORDER BY p.created_at DESC, p.id DESC`
 }
 
 // Runs lists the newest runs of a project; limit is 1..500, default 50. Roles:
@@ -71,7 +97,7 @@ func (s *Store) Runs(ctx context.Context, a Actor, project string, limit int) (_
 	if err != nil {
 		return nil, err
 	}
-	return collect(ctx, s.reader, scanRun, runCounts(`project_id = ? ORDER BY created_at DESC, id DESC LIMIT ?`), p.ID, limit)
+	return collect(ctx, s.reader, scanRun(a), runCounts(`project_id = ? ORDER BY created_at DESC, id DESC LIMIT ?`), p.ID, limit)
 }
 
 // Run reads one run. Roles: all.
@@ -84,7 +110,7 @@ func (s *Store) Run(ctx context.Context, a Actor, project, name string) (_ RunRo
 	if err != nil {
 		return RunRow{}, err
 	}
-	runs, err := collect(ctx, s.reader, scanRun, runCounts(`project_id = ? AND name = ?`), p.ID, name)
+	runs, err := collect(ctx, s.reader, scanRun(a), runCounts(`project_id = ? AND name = ?`), p.ID, name)
 	if err != nil {
 		return RunRow{}, err
 	}

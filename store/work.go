@@ -17,9 +17,9 @@ var _ judge.WorkList = (*Store)(nil)
 // what another worker took and did not bring back in time. Its parameters are
 // now and the end of the longest lease from now: one that ends later was given
 // while the clock was wrong.
-const workable = `(e.status = 'queued' OR (e.status = 'judging' AND (e.lease_expires_at < ? OR e.lease_expires_at > ?)))`
+const workable = `NOT e.on_hold AND (e.status = 'queued' OR (e.status = 'judging' AND (e.lease_expires_at < ? OR e.lease_expires_at > ?)))`
 
-// ClaimWork gives the oldest queued evaluations, and those whose lease ran out,
+// ClaimWork gives the oldest queued evaluations, those of re-runs after all others, and those whose lease ran out,
 // to a worker until the lease ends. Fewer than n, or none, is no error.
 func (s *Store) ClaimWork(ctx context.Context, worker string, n int, lease time.Duration) (_ []judge.Work, err error) {
 	defer wrap(&err, "claim work for %s", worker)
@@ -42,7 +42,7 @@ SELECT e.id, e.fence, e.status, e.project_id, p.name, p.policy, e.judge, e.promp
     `+siblings("e")+`
 FROM evaluations e JOIN projects p ON p.id = e.project_id JOIN traces tr ON tr.id = e.trace_id
 WHERE e.status IN ('queued', 'judging') AND `+workable+`
-ORDER BY e.id LIMIT ?`+t.engine.forUpdateFree("e"), t.now, t.now.Add(lease+time.Minute), n)
+ORDER BY e.lane, e.id LIMIT ?`+t.engine.forUpdateFree("e"), t.now, t.now.Add(lease+time.Minute), n)
 		if err != nil {
 			return err
 		}
@@ -151,7 +151,7 @@ func (s *Store) ReleaseWork(ctx context.Context, work []judge.Work) (err error) 
 		for _, w := range work {
 			var projectID string
 			err := t.scan(ctx, `
-UPDATE evaluations SET status = 'queued', lease_holder = '', lease_expires_at = NULL
+UPDATE evaluations SET status = 'queued', lease_holder = '', lease_expires_at = NULL, on_hold = `+onHold+`
 WHERE id = ? AND fence = ? AND status = 'judging' RETURNING project_id`, []any{w.EvaluationID, w.Fence}, []any{&projectID})
 			if errors.Is(err, sql.ErrNoRows) {
 				continue
@@ -167,7 +167,7 @@ WHERE id = ? AND fence = ? AND status = 'judging' RETURNING project_id`, []any{w
 }
 
 // PendingWork counts the evaluations of a project that are queued or being
-// judged.
+// judged, but for those on hold: nobody judges them before a budget is raised.
 func (s *Store) PendingWork(ctx context.Context, project string) (n int, err error) {
 	defer wrap(&err, "count the pending work of project %q", project)
 	p, err := projectNamed(ctx, s.reader, project)
@@ -175,5 +175,12 @@ func (s *Store) PendingWork(ctx context.Context, project string) (n int, err err
 		return 0, err
 	}
 	counts, err := s.tallied(ctx, p.ID, tallyStatus)
-	return counts[string(judge.Queued)] + counts[string(judge.Judging)], err
+	if err != nil {
+		return 0, err
+	}
+	var held int
+	err = s.reader.QueryRowContext(ctx, `
+SELECT count(*) FROM evaluations e WHERE e.run_id IN (SELECT r.id FROM runs r WHERE r.project_id = ? AND r.stopped_at IS NOT NULL)
+  AND e.status = 'queued' AND e.on_hold`, p.ID).Scan(&held)
+	return counts[string(judge.Queued)] + counts[string(judge.Judging)] - held, err
 }

@@ -23,7 +23,8 @@ func (s *Store) TakeOver(ctx context.Context, holder string) (n int, err error) 
 		n = 0
 		// What the statement itself moved: another server may take over the same.
 		projects, err := collect(ctx, t, scanID, `
-UPDATE evaluations SET status = 'queued', fence = fence + 1, lease_holder = '', lease_expires_at = NULL
+UPDATE evaluations SET status = 'queued', fence = fence + 1, lease_holder = '', lease_expires_at = NULL,
+    on_hold = `+onHold+`
 WHERE status = 'judging' AND lease_holder = ? RETURNING project_id`, holder)
 		if err != nil {
 			return err

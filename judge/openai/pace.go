@@ -58,6 +58,7 @@ func newPace(endpoint, host string, perMinute judge.Budget) *pace {
 
 // wait returns when a call that needs so much may be made; an error is ctx's.
 func (p *pace) wait(ctx context.Context, need judge.Budget) error {
+	defer judge.Waiting(ctx)()
 	// A call beyond the limit of a minute waits for all of it and is then tried:
 	// the endpoint may see it otherwise.
 	need.Requests, need.Tokens = min(need.Requests, max(p.perMinute.Requests, 0)), min(need.Tokens, max(p.perMinute.Tokens, 0))
