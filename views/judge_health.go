@@ -74,6 +74,14 @@ func milliseconds(ms int64) string {
 	return number(ms/1000) + " s"
 }
 
+// latencyScale writes a value of the scale, which may lie between two milliseconds.
+func latencyScale(v float64) string {
+	if v > 0 && v < 10 {
+		return plainNumber(v) + " ms"
+	}
+	return milliseconds(int64(v + 0.5))
+}
+
 // tokenCount shortens thousands and millions.
 func tokenCount(v float64) string {
 	switch {
@@ -126,7 +134,7 @@ func (p HealthPage) charts() []chart.Line {
 		draw("invalid", "Invalid reports", perCent, series("", share(func(h HealthSum) (int64, int64) { return h.Invalid, h.Evaluations }))),
 		draw("repaired", "Repaired reports", perCent, series("", share(func(h HealthSum) (int64, int64) { return h.Repaired, h.Evaluations }))),
 		draw("checks", "Failed checks a report", plainNumber, series("", share(func(h HealthSum) (int64, int64) { return h.ChecksFailed, h.Reports }))),
-		draw("latency", "Latency: the median solid, the slowest 5% dashed", func(v float64) string { return milliseconds(int64(v + 0.5)) },
+		draw("latency", "Latency: the median solid, the slowest 5% dashed", latencyScale,
 			series("median", func(h HealthSum) (float64, bool) { return float64(h.P50MS), h.P50MS > 0 }),
 			series("slowest 5%", func(h HealthSum) (float64, bool) { return float64(h.P95MS), h.P95MS > 0 })),
 		draw("tokens", "Tokens", tokenCount, series("", func(h HealthSum) (float64, bool) { return float64(h.PromptTokens + h.CompletionTokens), h.Calls > 0 })),
