@@ -40,32 +40,7 @@ func (s *Store) RetryEvaluation(ctx context.Context, a Actor, id string) (err er
 	if err := s.authorise(ctx, a, leads, "evaluation.retried", "evaluation:"+id); err != nil {
 		return err
 	}
-	return s.write(ctx, func(t *tx) error {
-		e, status, err := t.subjectOf(ctx, id)
-		if err != nil {
-			return err
-		}
-		var failed bool
-		if err := t.scan(ctx, `
-SELECT EXISTS (SELECT 1 FROM evaluation_reasons WHERE evaluation_id = ? AND code IN ('judge_failed', 'invalid_output'))`,
-			[]any{id}, []any{&failed}); err != nil {
-			return err
-		}
-		if status != judge.InReview || !failed {
-			return fmt.Errorf("only an undecided evaluation whose judge failed can be retried: %w", ErrConflict)
-		}
-		if _, err := t.closeReview(ctx, e.projectID, id); err != nil {
-			return err
-		}
-		if err := t.forgetResult(ctx, id); err != nil {
-			return err
-		}
-		t.recount(e.traceID)
-		t.tally(e.projectID, tallyStatus, string(judge.InReview), -1)
-		t.tally(e.projectID, tallyStatus, string(judge.Queued), 1)
-		t.audit(event{project: e.project, actor: a, action: "evaluation.retried", subject: "evaluation:" + id})
-		return nil
-	})
+	return s.write(ctx, func(t *tx) error { return t.retry(ctx, a, id) })
 }
 
 // forgetResult puts an evaluation back to queued. Attempts, and what they cost,

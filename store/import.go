@@ -92,6 +92,7 @@ type importer struct {
 	t        *tx
 	actor    Actor
 	project  Project
+	lane     int                 // of what it queues; 0 goes first
 	runs     map[string]string   // id by name
 	current  map[string]current  // the newest revisions, by the file's id
 	noted    map[string]bool     // rows of traces that are new
@@ -134,7 +135,7 @@ func newImporter(t *tx, a Actor, p Project) *importer {
 			"reference_hash", "domain", "stakes", "title", "cluster", "body_hash", "created_at"),
 		members: newBulk("run_traces", " ON CONFLICT (run_id, trace_id) DO NOTHING", "run_id", "trace_id"),
 		evaluations: newBulk("evaluations", "", "id", "project_id", "trace_id", "judge", "prompt_version", "engine", "model", "identity",
-			"judgment_body", "status", "refused_field", "error", "created_at", "endpoint", "samples", "run_id"),
+			"judgment_body", "status", "refused_field", "error", "created_at", "endpoint", "samples", "run_id", "lane"),
 		labels: newBulk("labels", "", "id", "project_id", "trace_id", "judge", "source", "content_hash", "reviewer", "prompt_version",
 			"first_verdict", "first_label", "verdict", "label", "abstained", "findings", "comment", "adjudicated", "verdict_visible",
 			"stratum", "inclusion_probability", "cluster", "labelled_at"),
@@ -276,7 +277,7 @@ func (m *importer) plan(traceID, runID string, p incomingPlan) (id string) {
 	m.texts.addText(p.judgment)
 	m.evaluations.add(id, m.project.ID, traceID, p.Judge, p.PromptVersion, p.Engine, p.Model, p.identity, digest(p.judgment.hash),
 		string(status), p.RefusedField, p.Message, m.t.now, p.Endpoint, samples(p.Planned),
-		sql.NullString{String: runID, Valid: runID != ""})
+		sql.NullString{String: runID, Valid: runID != ""}, m.lane)
 	m.t.tally(m.project.ID, tallyStatus, string(status), 1)
 	m.t.tally(m.project.ID, tallyUse, useName(p.Planned), 1)
 	m.t.recountNew(m.project.ID, traceID, id, p.Judge, status)
