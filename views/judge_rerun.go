@@ -57,3 +57,6 @@ type RerunRow struct {
 	Run, RunHref    string
 	MayStop         bool
 }
+
+// Money writes US dollars as pages do.
+func Money(usd float64) string { return money(usd) }

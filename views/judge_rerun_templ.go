@@ -768,11 +768,11 @@ func tokenRange(r RerunRange) string {
 func basisLine(e RerunEstimate) string {
 	switch e.Basis {
 	case "this judge":
-		return count(e.Sampled, "call of this judge", "calls of this judge")
-	case "prompts only":
-		return "the length of " + count(e.Sampled, "prompt", "prompts") + "; how long replies are is not known"
+		return count(e.Sampled, "evaluation by this judge", "evaluations by this judge")
+	case "the traces' texts":
+		return "the length of " + count(e.Sampled, "trace", "traces") + "; how long replies are is a guess"
 	}
-	return "nothing yet: take it as a guess"
+	return "nothing"
 }
 
 var _ = templruntime.GeneratedTemplate

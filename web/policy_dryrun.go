@@ -190,3 +190,18 @@ func secondsText(s float64) string {
 	}
 	return strconv.FormatFloat(s/60, 'f', 1, 64) + " min"
 }
+
+// requeueRefused queues again what was refused for its endpoint.
+func (s *Server) requeueRefused(c echo.Context) error {
+	project, err := s.project(c)
+	if err != nil {
+		return err
+	}
+	n, err := s.cfg.Store.RequeueRefused(c.Request().Context(), user(c).Actor(), project, judge.RefusedEndpoint)
+	if err != nil {
+		return err
+	}
+	s.cfg.Wake()
+	s.flash(c, views.NoticeInfo, counted(n, "evaluation was", "evaluations were")+" queued again. What still may not be sent is refused again, before any call.")
+	return c.Redirect(http.StatusSeeOther, "/policy")
+}

@@ -85,7 +85,7 @@ func (s *Server) policyPage(c echo.Context) (p views.PolicyPage, present store.P
 		return p, present, errors.New("the project has no policy")
 	}
 	present = all[0]
-	p = views.PolicyPage{Frame: f, Present: present.Version, MayChange: isLead(actor), Last: strconv.Itoa(usualDryRun)}
+	p = views.PolicyPage{Frame: f, Present: present.Version, MayChange: isLead(actor), MayRequeue: isLead(actor), Last: strconv.Itoa(usualDryRun)}
 	if p.Judges, err = s.judgeChoices(c, f.Project); err != nil {
 		return p, present, err
 	}

@@ -25,6 +25,8 @@ type Config struct {
 	// Endpoints are where this server can ask models, the default one first. Nil:
 	// it has only engines without a network.
 	Endpoints []Endpoint
+	// Price is what a model costs at an endpoint, by its name; nil: none is known.
+	Price func(endpoint, model string) store.Price
 	// Project whose pages are shown until a person chooses another one.
 	Project string
 	// BaseURL is how people reach the server; an https one makes cookies secure.
