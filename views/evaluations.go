@@ -27,6 +27,8 @@ type EvaluationsFilter struct {
 	Reason  string
 	// Query is what the search in the bar asked for: a trace's id or a hash.
 	Query string
+	// Version, Engine, Model and Endpoint that judged, as in the address.
+	Version, Engine, Model, Endpoint string
 }
 
 // EvaluationRow is one evaluation.

@@ -26,7 +26,11 @@ type TracePage struct {
 	Evaluations []EvaluationRow
 	// Judges has each judge of the project and what it made of this trace.
 	Judges []JudgeOfTrace
-	Labels []LabelRow
+	// MayJudge shows the form that posts to /traces/{ID}/judge, with Engines to
+	// choose from.
+	MayJudge bool
+	Engines  []Choice
+	Labels   []LabelRow
 	// Sealed says that labels are kept back until this reader has answered.
 	Sealed bool
 }

@@ -46,6 +46,7 @@ func (s *Server) routes() {
 	p.POST("/evaluations/:id/request", s.requestReview)
 	p.POST("/evaluations/:id/expose", s.exposeEvaluation)
 	p.GET("/traces/:id", s.showTrace)
+	p.POST("/traces/:id/judge", s.judgeTrace)
 	p.GET("/runs", s.listRuns)
 	p.GET("/runs/:name", s.showRun)
 	p.POST("/runs/:name/retry", s.retryRun)
