@@ -40,6 +40,8 @@ func evaluationPage(f views.Frame, a store.Actor, v store.EvaluationView, defini
 		Engine: e.Engine, Model: e.Model, Status: e.Status, Sealed: v.Sealed,
 		Trace: traceText(&v.Trace, all), Inputs: inputsOf(&v.Trace, definition),
 		Proposed: views.Mark{Verdict: e.Verdict, Label: e.Label, Score: e.Score}, Critical: e.Critical,
+		Undecided: e.Undecided, Explanation: e.Explanation, Samples: e.Samples, Spread: e.Spread, Uncited: e.Uncited, Parts: e.PartLabels,
+		Endpoint: e.Endpoint, PolicyVersion: e.PolicyVersion, UnpricedCalls: e.UnpricedCalls,
 		Reasons: e.Reasons, Checks: e.Checks, Findings: e.Findings, Report: indented(e.Report),
 		RefusedField: e.RefusedField, Fault: e.Error, Labels: labelRows(v.Labels), History: history(v.Events), Hashes: e.Hashes,
 		Repairs: e.Repairs, TransportRetries: e.TransportRetries, PromptTokens: e.Tokens.Prompt,
@@ -92,7 +94,7 @@ func reviewerName(l store.LabelRow) string {
 
 func attemptView(a judge.Attempt) views.Attempt {
 	return views.Attempt{
-		Number: a.Number, Endpoint: a.Endpoint, ModelAsked: a.ModelAsked, ModelAnswered: a.ModelAnswered,
+		Number: a.Number, Purpose: a.Purpose, Sample: a.Sample, Unpriced: a.Unpriced, Endpoint: a.Endpoint, ModelAsked: a.ModelAsked, ModelAnswered: a.ModelAnswered,
 		Parameters: indented(a.Parameters), Prompt: a.Prompt, Reply: a.Reply, FinishReason: a.FinishReason,
 		PromptRemoved: a.PromptRemovedAt, ReplyRemoved: a.ReplyRemovedAt,
 		Errors: a.Errors, PromptTokens: a.Tokens.Prompt, CompletionTokens: a.Tokens.Completion,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/countersign/countersign/judge/recorded"
 	"github.com/countersign/countersign/judge/rules"
 	"github.com/countersign/countersign/store"
+	"github.com/countersign/countersign/web"
 )
 
 // engineFlags say what judges.
@@ -157,6 +159,33 @@ func (e engines) price(t judge.Target) store.Price {
 	}
 	p, ok := engine.Price(t.Model)
 	return store.Price{PromptUSD: p.PromptUSD, CompletionUSD: p.CompletionUSD, Known: ok}
+}
+
+// priceAt is what a model costs at an endpoint, by its name; empty: the default
+// one.
+func (e engines) priceAt(endpoint, model string) store.Price {
+	return e.price(judge.Target{Engine: judge.EngineOpenAI, Model: model, Endpoint: endpoint})
+}
+
+// endpoints that can be asked, the default one first, each with the model that is
+// planned for it.
+func (e engines) endpoints() []web.Endpoint {
+	var list []web.Endpoint
+	for _, key := range slices.Sorted(maps.Keys(e.all)) { // openai comes before openai/NAME
+		engine, ok := e.all[key].(judge.Located)
+		if !ok {
+			continue
+		}
+		_, name, _ := strings.Cut(key, "/")
+		found := web.Endpoint{Name: name, Host: engine.Endpoint().Host}
+		for _, t := range e.targets {
+			if t.Engine == judge.EngineOpenAI && t.Endpoint == name && found.Model == "" {
+				found.Model = t.Model
+			}
+		}
+		list = append(list, found)
+	}
+	return list
 }
 
 // planned is what every evaluation by a target has in common.

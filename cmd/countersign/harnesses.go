@@ -19,6 +19,7 @@ type harnesses struct {
 	db     *store.Store
 	shared harness.Config // what is the same for all projects
 
+	engines  engines
 	builtins []judge.Judge
 	reading  bool // nothing is kept with the project
 
@@ -38,7 +39,7 @@ func newHarnesses(ctx context.Context, s *state, db *store.Store, builtins []jud
 	}
 	kept := &ledger{db: db, log: s.log}
 	return &harnesses{
-		state: s, db: db, builtins: builtins, byProject: map[string]*liveJudges{},
+		state: s, db: db, engines: e, builtins: builtins, byProject: map[string]*liveJudges{},
 		shared: e.configure(harness.Config{
 			Default: builtin.Default(), Key: key, Now: s.now, Audit: true,
 			Ledger: kept, Purse: kept, Steps: kept, Breakers: &harness.Breakers{Log: s.log},
@@ -64,7 +65,7 @@ func readingHarnesses(ctx context.Context, s *state, db *store.Store, builtins [
 		return nil, err
 	}
 	return &harnesses{
-		state: s, db: db, builtins: builtins, reading: true, byProject: map[string]*liveJudges{},
+		state: s, db: db, engines: e, builtins: builtins, reading: true, byProject: map[string]*liveJudges{},
 		shared: e.configure(harness.Config{Default: builtin.Default(), Key: key, Now: s.now, Audit: true}),
 	}, nil
 }

@@ -143,6 +143,7 @@ func (v service) run(ctx context.Context, ready func(ctx context.Context, addres
 	}
 	site, err := web.New(web.Config{
 		Store: v.db, Harness: v.judges.of, Project: v.project, BaseURL: strings.TrimSuffix(address, "/"),
+		Endpoints: v.judges.engines.endpoints(), Price: v.judges.engines.priceAt,
 		SessionKey: key, Demo: v.demo, Logger: v.state.log, Now: v.state.now, Version: programVersion(),
 		Wake: wake,
 	})
