@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -72,7 +73,7 @@ func (c serveCmd) Run(ctx context.Context, s *state) (err error) {
 	}
 	service := service{
 		state: s, db: db, judges: judges, project: project.Name, addr: c.Addr, baseURL: c.BaseURL,
-		sessionKey: given, concurrency: c.Concurrency,
+		sessionKey: given, concurrency: c.Concurrency, markers: s.settings.markers,
 	}
 	return service.run(ctx, func(_ context.Context, address string, _ *web.Server) error {
 		s.say("countersign serves %s; database %s; judging by %s", address, db.Place(), engines)
@@ -109,6 +110,7 @@ type service struct {
 	baseURL     string // empty: where it listens
 	sessionKey  []byte // empty: the stored one
 	concurrency int
+	markers     *regexp.Regexp // of citations; nil: the default form
 	demo        bool
 }
 
@@ -143,7 +145,7 @@ func (v service) run(ctx context.Context, ready func(ctx context.Context, addres
 	}
 	site, err := web.New(web.Config{
 		Store: v.db, Harness: v.judges.of, Project: v.project, BaseURL: strings.TrimSuffix(address, "/"),
-		Endpoints: v.judges.engines.endpoints(), Price: v.judges.engines.priceAt,
+		Endpoints: v.judges.engines.endpoints(), Price: v.judges.engines.priceAt, Markers: v.markers,
 		SessionKey: key, Demo: v.demo, Logger: v.state.log, Now: v.state.now, Version: programVersion(),
 		Wake: wake,
 	})
