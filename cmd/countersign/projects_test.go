@@ -195,3 +195,18 @@ func TestEndpointOfPolicy(t *testing.T) {
 	}
 	mustRun(t, exitUsage, home.env, append(args, "--endpoint", "ward-8")...)
 }
+
+// TestImportJudgesItsProject: judging at once does not spend what waits in
+// another project.
+func TestImportJudgesItsProject(t *testing.T) {
+	home := newHome(t)
+	file := writeFile(t, "t.jsonl", `{"id":"a","output":"four","reference":"four","judges":["reference"]}`)
+	mustRun(t, exitOK, home.env, "import", "--project", "other", file)
+	c := mustRun(t, exitOK, home.env, "import", "--judge", file)
+	if !strings.Contains(c.out.String(), "1 evaluation judged") {
+		t.Errorf("summary %q, want one evaluation judged", c.out)
+	}
+	if got := exported(t, home, "other"); len(got) != 1 || got[0].Status != judge.Queued {
+		t.Errorf("in the other project: %+v, want it queued", got)
+	}
+}
