@@ -180,6 +180,9 @@ func TestEndpointOfPolicy(t *testing.T) {
 	if got, want := c.messages.String(), "not one that the project's policy names"; !strings.Contains(got, want) {
 		t.Errorf("messages %q, want %q in them", got, want)
 	}
+	if got, want := c.out.String(), "0 evaluations queued and 1 refused for where it would go"; !strings.Contains(got, want) {
+		t.Errorf("summary %q, want %q in it", got, want)
+	}
 	c = mustRun(t, exitOK, home.env, append(args, "--endpoint", "ward-7")...)
 	if !strings.Contains(c.out.String(), "1 evaluation judged") {
 		t.Errorf("summary %q, want one evaluation judged", c.out)
