@@ -135,7 +135,8 @@ type CheckResult struct {
 }
 
 // Attempt is one model call that brought a reply, kept whole and never
-// rewritten. Engines that call no model make one attempt without a prompt.
+// rewritten. Engines that call no model make one attempt without a prompt when
+// they give a report, and none when they can't judge at all.
 type Attempt struct {
 	// Purpose is empty for a call that asks for the report, else
 	// PurposeDecomposition or PurposeProbe.

@@ -3,6 +3,7 @@ package judge_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -356,4 +357,24 @@ func FuzzParsePolicy(f *testing.F) {
 			t.Fatalf("policy after writing and reading (-want +got):\n%s\n%s", diff, p.YAML())
 		}
 	})
+}
+
+// The example of the documentation is a policy, for judges that there are.
+func TestDocumentedPolicy(t *testing.T) {
+	text, err := os.ReadFile("../docs/policy.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := parsePolicy(t, string(text))
+	if err := p.CheckJudges([]string{"citations", "steps"}); err != nil {
+		t.Error(err)
+	}
+	e := p.For("citations", "medical", judge.StandardStakes)
+	if !e.On(nil, judge.ReasonBelowThreshold) || e.LeastSeverity() != judge.SeverityMinor || e.RandomAudit != 0 ||
+		e.MayGoTo(judge.Endpoint{Name: "api.openai.com"}) || *e.Below != 0.85 {
+		t.Errorf("citations in medicine: %+v", e)
+	}
+	if got := p.BlindShareOf(judge.ReasonJudgeFailed, judge.HighStakes); got != 0 {
+		t.Errorf("blind share of failed judges: got %v, want 0", got)
+	}
 }

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -226,5 +227,56 @@ func TestRecordedReportsAreToldApart(t *testing.T) {
 	}
 	if len(ids) != 2 || len(raws) != 2 {
 		t.Errorf("ids %v of reports %v, want two of each", ids, raws)
+	}
+}
+
+// Lists are narrowed by who answered, version and endpoint.
+func TestFilterByTarget(t *testing.T) {
+	s := storetest.Open(t, nil)
+	item := storetest.Items(0, 1)[0]
+	item.Plan = nil
+	for i, model := range []string{"m1", "m2", "m3"} {
+		p := storetest.Planned()
+		p.Engine, p.Model = judge.EngineOpenAI, model
+		if i == 1 {
+			p.Endpoint, p.Samples = "ward-7", 3
+		}
+		item.Plan = append(item.Plan, p)
+	}
+	storetest.Import(t, s, []store.ImportItem{item})
+	work := storetest.Claim(t, s, 3)
+	settled := storetest.Accepted(work[2])
+	settled.Evaluation.Engine, settled.Evaluation.Model = judge.EngineRules, judge.EngineRules
+	finish(t, s, storetest.Accepted(work[0]), storetest.Accepted(work[1]), settled)
+	for _, c := range []struct {
+		name string
+		f    store.EvaluationFilter
+		want []string
+	}{
+		{"model", store.EvaluationFilter{Model: "m1"}, []string{"m1"}},
+		{"model that was not needed", store.EvaluationFilter{Model: "m3"}, nil},
+		{"rules", store.EvaluationFilter{Engine: judge.EngineRules}, []string{"rules"}},
+		{"endpoint", store.EvaluationFilter{Endpoint: "ward-7"}, []string{"m2"}},
+		{"version", store.EvaluationFilter{PromptVersion: storetest.Planned().PromptVersion, Engine: judge.EngineOpenAI}, []string{"m2", "m1"}},
+		{"other version", store.EvaluationFilter{PromptVersion: "v0"}, nil},
+	} {
+		rows, _, err := s.ListEvaluations(t.Context(), storetest.Operator, c.f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range rows {
+			got = append(got, r.Model)
+			if want := map[string]int{"m2": 3}[r.Model]; r.Samples != max(1, want) || (r.AnsweredBy != "") != (r.Model == "rules") {
+				t.Errorf("%s: row %+v", c.name, r)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+		full, _, err := s.EvaluationsFull(t.Context(), storetest.Operator, c.f)
+		if err != nil || len(full) != len(c.want) {
+			t.Errorf("%s: %d in full, error %v, want %d", c.name, len(full), err, len(c.want))
+		}
 	}
 }

@@ -49,7 +49,7 @@ func (t *tx) finish(ctx context.Context, f finished, known *known, rows *finishi
 	rows.add(f)
 	t.measureRound(s, f)
 	if f.Work.Planned.Engine == judge.EngineOpenAI { // no other engine is paid
-		if err := t.dropReplies(ctx, s.subject, f.Key); err != nil {
+		if err := t.dropReplies(ctx, f.Key); err != nil {
 			return err
 		}
 		if s.run != "" {

@@ -41,14 +41,8 @@ INSERT INTO kept_replies (evaluation, call, reply, kept_at) VALUES (?, ?, ?, ?) 
 	})
 }
 
-// dropReplies forgets replies whose attempts are stored now. The key names the
-// trace, not its project: while another project has the same trace judged by the
-// same judge, they stay, and that one's end drops them.
-func (t *tx) dropReplies(ctx context.Context, s subject, key string) error {
-	_, err := t.exec(ctx, `
-DELETE FROM kept_replies WHERE evaluation = ? AND NOT EXISTS (
-    SELECT 1 FROM projects p CROSS JOIN traces tr CROSS JOIN evaluations e
-    WHERE p.id <> ? AND tr.project_id = p.id AND tr.external_id = ? AND e.trace_id = tr.id AND e.judge = ? AND e.status = 'judging')`,
-		key, s.projectID, s.externalID, s.judge)
+// dropReplies forgets replies whose attempts are stored now.
+func (t *tx) dropReplies(ctx context.Context, evaluation string) error {
+	_, err := t.exec(ctx, `DELETE FROM kept_replies WHERE evaluation = ?`, evaluation)
 	return err
 }

@@ -61,34 +61,3 @@ func TestStoredEvaluationDropsItsReplies(t *testing.T) {
 		t.Errorf("after it was stored the reply is kept: %v, %v", ok, err)
 	}
 }
-
-// TestRepliesOfAnotherProjectStay: the key names the trace and not its project,
-// so the first of two projects to finish leaves the reply to the other.
-func TestRepliesOfAnotherProjectStay(t *testing.T) {
-	ctx := context.Background()
-	s := storetest.Open(t, nil)
-	if _, err := s.EnsureProject(ctx, storetest.Operator, "other"); err != nil {
-		t.Fatal(err)
-	}
-	plan := judge.Planned{Judge: "citations", PromptVersion: "v", Engine: judge.EngineOpenAI, Model: "m", Judgment: judge.NoJudgment}
-	for _, project := range []string{"default", "other"} {
-		if _, err := s.ImportTraces(ctx, storetest.Operator, project, []store.ImportItem{{Trace: storetest.Trace(0), Plan: []judge.Planned{plan}}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	work := storetest.Claim(t, s, 2)
-	if len(work) != 2 || work[0].Project == work[1].Project {
-		t.Fatalf("claimed %d", len(work))
-	}
-	if err := s.KeepReply(ctx, "key", "call", judge.KeptReply{Reply: judge.Reply{Text: "x"}}); err != nil {
-		t.Fatal(err)
-	}
-	for i, w := range work {
-		f := storetest.Accepted(w)
-		f.Key = "key"
-		finish(t, s, f)
-		if _, ok, err := s.KeptReply(ctx, "key", "call"); err != nil || ok != (i == 0) {
-			t.Errorf("after %d of 2 projects the reply is kept: %v, error %v", i+1, ok, err)
-		}
-	}
-}

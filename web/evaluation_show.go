@@ -25,14 +25,14 @@ func (s *Server) showEvaluation(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.render(c, http.StatusOK, views.Evaluation(evaluationPage(f, actor, v, definition)))
+	return s.render(c, http.StatusOK, views.Evaluation(s.evaluationPage(f, actor, v, definition)))
 }
 
-func evaluationPage(f views.Frame, a store.Actor, v store.EvaluationView, definition *judge.Judge) views.EvaluationPage {
+func (s *Server) evaluationPage(f views.Frame, a store.Actor, v store.EvaluationView, definition *judge.Judge) views.EvaluationPage {
 	e := v.Evaluation
 	var all []cited
 	if e.Judge == citationsJudge {
-		all = citationsOf(&v.Trace)
+		all = s.citationsOf(&v.Trace)
 	}
 	p := views.EvaluationPage{
 		Frame: f, ID: e.ID, ItemTitle: v.Trace.Title(), TraceID: e.TraceID, TraceHref: revisionPath(e.TraceID, v.Revision),

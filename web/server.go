@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -27,6 +28,9 @@ type Config struct {
 	Endpoints []Endpoint
 	// Price is what a model costs at an endpoint, by its name; nil: none is known.
 	Price func(endpoint, model string) store.Price
+	// Markers finds a citation marker, its first group the id; nil: the default
+	// form. The judge citations has the same.
+	Markers *regexp.Regexp
 	// Project whose pages are shown until a person chooses another one.
 	Project string
 	// BaseURL is how people reach the server; an https one makes cookies secure.

@@ -38,7 +38,7 @@ func (s *Server) showTrace(c echo.Context) error {
 	}
 	p := views.TracePage{
 		Frame: f, ID: t.ID, ItemTitle: t.Title(), Domain: t.Domain, Stakes: t.Stakes, Run: t.Run, Tags: t.Tags,
-		Cluster: t.Cluster, Hashes: v.Hashes, Trace: traceText(t, citationsOf(t)), Inputs: inputsOf(t, nil),
+		Cluster: t.Cluster, Hashes: v.Hashes, Trace: traceText(t, s.citationsOf(t)), Inputs: inputsOf(t, nil),
 		Evaluations: evaluationRows(v.Evaluations), Judges: judges, MayJudge: isLead(user(c).Actor()), Engines: s.targetChoices(), Labels: importedRows(t.Labels), Sealed: v.Sealed,
 	}
 	if t.Run != "" {

@@ -5,9 +5,8 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
-	"fmt"
-	"io"
-	"sync"
+	"slices"
+	"time"
 
 	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/judge/builtin"
@@ -21,62 +20,84 @@ type judgeCmd struct {
 	judgesFlag
 	engineFlags
 	lineFlag
-	BaseURL string `name:"base-url" help:"Address of an OpenAI-compatible endpoint." placeholder:"URL" env:"OPENAI_BASE_URL" config:"openai_base_url"`
-	Out     string `help:"Write the evaluations to this file instead of standard output. An interrupted run leaves FILE.part, and the same command goes on from it." placeholder:"FILE"`
-	RunName string `name:"run" help:"Name the run of the traces, whatever the file says." placeholder:"NAME"`
+	BaseURL  string  `name:"base-url" help:"Address of an OpenAI-compatible endpoint." placeholder:"URL" env:"OPENAI_BASE_URL" config:"openai_base_url"`
+	Out      string  `help:"Write the evaluations to this file instead of standard output. An interrupted run leaves FILE.part and FILE.replies, and the same command goes on from them." placeholder:"FILE"`
+	Budget   float64 `help:"Most that the calls of the run may cost together, in dollars; it stops before that. The worst cost of each call under way is set aside, so a little stays unspent." placeholder:"USD"`
+	Attempts string  `help:"Also write every attempt, with its full prompt and raw reply, to this file, one a line." placeholder:"FILE"`
+	RunName  string  `name:"run" help:"Name the run of the traces, whatever the file says." placeholder:"NAME"`
 }
 
 // Run judges a file without a database.
 func (c judgeCmd) Run(ctx context.Context, s *state) (err error) {
-	h, err := c.harness(s)
+	engines, err := c.engines(s, c.BaseURL)
 	if err != nil {
 		return err
 	}
-	f, err := s.openTraces(ctx, inputFile{c.File, c.File}, tracefile.Options{MaxLine: c.MaxLine, Judge: h.Judge, Stakes: h.StakesOf}, "judging")
+	all, err := c.known(s)
 	if err != nil {
 		return err
 	}
-	out, err := s.openEvaluations(c.Out)
-	if err != nil {
-		return errors.Join(err, f.close())
+	// Replies are kept beside a file only: what goes to a pipe can't be gone on
+	// with.
+	var replies *journal
+	key := fenceKey(s)
+	if c.Out != "" && engines.engine == judge.EngineOpenAI {
+		if replies, err = openJournal(c.Out+repliesSuffix, key); err != nil {
+			return err
+		}
+		key = replies.key
 	}
-	j := judging{state: s, harness: h, file: f, out: out, run: c.RunName}
-	err = j.all(ctx, c.Concurrency)
-	err = errors.Join(err, f.end(s))
+	if key == nil {
+		key = randomKey()
+	}
+	purse, err := c.budget(ctx, s, engines, replies)
+	if err != nil {
+		return errors.Join(err, replies.close())
+	}
+	breakers := &harness.Breakers{Log: s.log}
+	h, err := c.harness(s, all, engines, key, replies, purse, breakers)
+	if err != nil {
+		return errors.Join(err, replies.close())
+	}
+	out, err := s.openEvaluations(c.Out, c.Attempts, replies)
+	if err != nil {
+		return errors.Join(err, replies.close())
+	}
+	file, err := s.openCounted(ctx, inputFile{c.File, c.File}, tracefile.Options{MaxLine: c.MaxLine, Judge: h.Judge, Stakes: h.StakesOf})
+	if err != nil {
+		return errors.Join(err, out.abandon())
+	}
+	j := newJudging(s, h, file, out, c.RunName)
+	breakers.Changed = j.progress.outage
+	err = budgetOver(j.all(ctx, c.Concurrency), c.Budget, c.Out)
+	err = errors.Join(err, file.end(s))
 	err = out.end(err)
 	s.say("%s", j.summary())
 	if err != nil {
 		return err
 	}
-	if f.refused > 0 || j.failed > 0 {
+	if file.refused > 0 || j.failed > 0 {
 		return errFailed
 	}
 	return nil
 }
 
-func (c judgeCmd) harness(s *state) (*harness.Harness, error) {
+// known are the judges that there are; each that is asked for is among them.
+func (c judgeCmd) known(s *state) ([]judge.Judge, error) {
+	builtins, err := c.builtins(s)
+	if err != nil {
+		return nil, err
+	}
 	own, err := c.own()
 	if err != nil {
 		return nil, err
 	}
-	all, err := catalogue(own)
-	if err != nil {
-		return nil, err
-	}
-	engines, err := c.engineFlags.engines(s, c.BaseURL)
-	if err != nil {
-		return nil, err
-	}
-	h, err := harness.New(harness.Config{
-		Judges: all, Default: builtin.Default(), Only: c.Only,
-		Engines: engines.all, Engine: engines.engine, Model: engines.model, EngineByName: engines.byName,
-		Key: fenceKey(s), Now: s.now, MaxTokens: c.MaxTokens,
-	})
+	all, err := catalogue(builtins, own)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range c.Only {
-		if _, ok := h.Judge(name); !ok {
+		if !slices.ContainsFunc(all, func(j judge.Judge) bool { return j.Name == name }) {
 			var known []string
 			for _, j := range all {
 				known = append(known, j.Name)
@@ -84,163 +105,52 @@ func (c judgeCmd) harness(s *state) (*harness.Harness, error) {
 			return nil, &judge.UnknownJudgeError{Name: name, Known: known}
 		}
 	}
-	return h, nil
+	return all, nil
 }
 
-// fenceKey is the key of the fences around trace text. Where the installation
-// has a key, the same trace gives the same prompt again; else the key is of
-// this run only, since no author of a trace may know it.
-func fenceKey(s *state) []byte {
-	if key := s.env("COUNTERSIGN_SESSION_KEY"); key != "" {
-		sum := sha256.Sum256([]byte("fences of judge prompts\x00" + key))
-		return sum[:]
+func (c judgeCmd) harness(s *state, all []judge.Judge, e engines, key []byte, replies *journal, purse *harness.Purse, breakers *harness.Breakers) (*harness.Harness, error) {
+	config := e.configure(harness.Config{
+		Judges: all, Default: builtin.Default(), Only: c.Only, Key: key, Now: s.now, Breakers: breakers,
+	})
+	// A nil pointer in an interface is no nil interface.
+	if replies != nil {
+		config.Ledger = replies
 	}
+	if purse != nil {
+		config.Purse = purse
+	}
+	return harness.New(config)
+}
+
+// fenceKey is the key of the fences around trace text that the installation's
+// own key gives; nil without one. The same trace then gives the same prompt
+// again.
+func fenceKey(s *state) []byte {
+	key := s.env("COUNTERSIGN_SESSION_KEY")
+	if key == "" {
+		return nil
+	}
+	sum := sha256.Sum256([]byte("fences of judge prompts\x00" + key))
+	return sum[:]
+}
+
+// randomKey is a key of one run, since no author of a trace may know it.
+func randomKey() []byte {
 	key := make([]byte, 32)
 	rand.Read(key) // never fails: crypto/rand ends the program instead
 	return key
 }
 
-// judging is one run over one file. Traces are read only as far ahead as there
-// are evaluations in the making, and evaluations are written in the order of
-// the file.
-type judging struct {
-	state   *state
-	harness *harness.Harness
-	file    *traceFile
-	out     *evaluationFile
-	run     string
+// judgeGrace is how long evaluations under way may go on after the command was
+// told to stop: a call that is paid for brings its reply.
+const judgeGrace = 20 * time.Second
 
-	traces, made, kept, failed int // failed: the judge failed for good
-	statuses                   map[judge.Status]int
-	verdicts                   map[judge.Verdict]int
-	costUSD                    float64
-}
-
-// made is an evaluation, or why it was not made.
-type made struct {
-	evaluation judge.Evaluation
-	err        error
-}
-
-// all judges the whole file. When ctx ends, evaluations under way end with it
-// and those that are made are written.
-func (j *judging) all(ctx context.Context, concurrency int) error {
-	j.statuses, j.verdicts = map[judge.Status]int{}, map[judge.Verdict]int{}
-	// The channel of channels keeps the order; its size bounds the memory.
-	inOrder := make(chan chan made, 4*concurrency)
-	slots := make(chan struct{}, concurrency)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-
-	var readErr error
-	var workers sync.WaitGroup
-	go func() {
-		defer close(inOrder)
-		readErr = j.plan(ctx, func(t *judge.Trace, p judge.Planned) bool {
-			select {
-			case slots <- struct{}{}:
-			case <-ctx.Done():
-				return false
-			}
-			result := make(chan made, 1)
-			workers.Go(func() {
-				e, _, err := j.harness.Evaluate(ctx, t, p)
-				<-slots
-				result <- made{e, err}
-			})
-			inOrder <- result
-			return true
-		})
-		workers.Wait()
-	}()
-
-	var writeErr error
-	for result := range inOrder {
-		m := <-result
-		if m.err != nil || writeErr != nil {
-			continue // told to stop: the rest that is made is still written
-		}
-		j.count(m.evaluation)
-		if writeErr = j.out.write(m.evaluation); writeErr != nil {
-			cancel()
-		}
-	}
-	if writeErr != nil {
-		return fmt.Errorf("write evaluations: %w", writeErr)
-	}
-	return readErr
-}
-
-// plan reads the file and hands each evaluation that is not made yet to start,
-// until that returns false.
-func (j *judging) plan(ctx context.Context, start func(*judge.Trace, judge.Planned) bool) error {
-	for {
-		if err := stopped(ctx); err != nil {
-			return err
-		}
-		t, _, err := j.file.next(j.state)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if j.run != "" {
-			t.Run = j.run
-		}
-		planned, err := j.harness.Plan(&t)
-		if err != nil { // an unknown judge, which the reader has refused already
-			return err
-		}
-		j.traces++
-		hashes := judge.TraceHashes(t)
-		for _, p := range planned {
-			if j.out.has(judge.EvaluationID(&t, hashes, p)) {
-				j.kept++
-				continue
-			}
-			if !start(&t, p) {
-				return stopped(ctx)
-			}
-		}
-	}
-}
-
-func (j *judging) count(e judge.Evaluation) {
-	j.made++
-	j.statuses[e.Status]++
-	j.verdicts[e.Verdict]++
-	j.costUSD += e.CostUSD
-	if judgeFailed(e) {
-		j.failed++
-	}
-	j.file.progress.describe("judging %s, %s made", j.file.name, thousands(j.made))
-}
-
-func judgeFailed(e judge.Evaluation) bool {
-	for _, r := range e.Reasons {
-		if r.Code == judge.ReasonJudgeFailed {
-			return true
-		}
-	}
-	return false
-}
-
-func (j *judging) summary() string {
-	text := fmt.Sprintf("%s, %s: %s accepted, %s for review, %s refused; %s pass, %s borderline, %s fail, %s without a verdict; %s refused",
-		plural(j.traces, "trace", "traces"), plural(j.made, "evaluation", "evaluations"),
-		thousands(j.statuses[judge.Accepted]), thousands(j.statuses[judge.InReview]), thousands(j.statuses[judge.Refused]),
-		thousands(j.verdicts[judge.Pass]), thousands(j.verdicts[judge.Borderline]), thousands(j.verdicts[judge.Fail]),
-		thousands(j.verdicts[""]),
-		plural(j.file.refused, "line", "lines"))
-	if j.kept > 0 {
-		text += fmt.Sprintf("; %s kept from before", thousands(j.kept))
-	}
-	if j.costUSD > 0 {
-		text += fmt.Sprintf("; $%.4f", j.costUSD)
-	}
-	if j.failed > 0 {
-		text += fmt.Sprintf("\n%s could not be judged: the reasons say why (judge_failed)", plural(j.failed, "evaluation", "evaluations"))
-	}
-	return text
+// outliving gives a context that ends some time after ctx does.
+func outliving(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	forget := context.AfterFunc(ctx, func() {
+		timer := time.AfterFunc(grace, func() { cancel(context.Cause(ctx)) })
+		context.AfterFunc(longer, func() { timer.Stop() })
+	})
+	return longer, func() { forget(); cancel(context.Canceled) }
 }

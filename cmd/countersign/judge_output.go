@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,166 +10,234 @@ import (
 	"github.com/countersign/countersign/judge"
 )
 
-// evaluationFile is where evaluations go, one object a line. With a name, they
-// go to NAME.part first; it becomes NAME when the run is whole, and a later run
-// goes on from it when it is not.
+// What stands beside an output file while its run is not whole.
+const (
+	partSuffix    = ".part"    // evaluations in the order of the traces
+	earlierSuffix = ".earlier" // those of earlier runs that the part could not keep in place
+	repliesSuffix = ".replies" // replies of models to evaluations that are not written yet
+)
+
+// evaluationFile is where evaluations go, one object a line, in the order of the
+// traces. With a name, they go to NAME.part first; it becomes NAME when the run
+// is whole, and a later run goes on from it when it is not.
+//
+// A later run walks along the part while it reads the traces. What it asks for
+// and what is there are in one order, so nothing of it has to be kept in memory.
+// Where they part for the first time (the part ends, an evaluation failed, or the
+// traces are others), the rest of the part goes to NAME.earlier, and what is
+// still wanted of it is copied from there.
 type evaluationFile struct {
-	w     *bufio.Writer
-	path  string // empty: standard output
-	part  *os.File
-	state *state
-	// done are the evaluations of an earlier run that are in the part file;
-	// wanted are those that this run asks for.
-	done, wanted map[string]bool
+	w        *bufio.Writer
+	path     string // empty: standard output
+	part     *os.File
+	inPlace  *partCursor   // nil: the part ends where the next evaluation is written
+	earlier  *earlierLines // nil: there are none
+	replies  *journal      // may be nil
+	attempts *attemptsFile // may be nil
+	pending  []string      // evaluations that are written and not flushed
+	state    *state
 }
 
-func (s *state) openEvaluations(path string) (*evaluationFile, error) {
-	f := &evaluationFile{state: s, path: path, done: map[string]bool{}, wanted: map[string]bool{}}
+// openEvaluations opens an output. attempts is a file for all attempts; empty:
+// none.
+func (s *state) openEvaluations(path, attempts string, replies *journal) (_ *evaluationFile, err error) {
+	f := &evaluationFile{state: s, path: path, replies: replies}
+	goesOn := false
 	if path == "" {
 		f.w = bufio.NewWriter(s.stdout)
-		return f, nil
+	} else if goesOn, err = f.openPart(); err != nil {
+		return nil, err
 	}
-	part, err := os.OpenFile(path+".part", os.O_RDWR|os.O_CREATE, 0o666)
-	if err != nil {
-		return nil, usageError{err}
-	}
-	f.part, f.w = part, bufio.NewWriter(part)
-	if err := f.resume(); err != nil {
-		return nil, errors.Join(fmt.Errorf("read %s.part: %w; remove it to start anew", path, err), part.Close())
-	}
-	if len(f.done) > 0 {
-		s.say("%s.part has %s from an earlier run: going on from there", path, plural(len(f.done), "evaluation", "evaluations"))
+	if attempts != "" {
+		if f.attempts, err = openAttempts(attempts, goesOn); err != nil {
+			return nil, errors.Join(err, f.closePart())
+		}
 	}
 	return f, nil
 }
 
-// resume notes what the part file has, and cuts off a last line that was not
-// finished. Evaluations that failed are made again.
-func (f *evaluationFile) resume() error {
-	var end int64
-	err := eachLine(f.part, func(line []byte) error {
-		var e judge.Evaluation
-		if err := json.Unmarshal(line, &e); err != nil {
-			return err
-		}
-		end += int64(len(line))
-		if !judgeFailed(e) {
-			f.done[e.ID] = true
-		}
-		return nil
-	})
+// openPart opens the part, and reports whether an earlier run left it.
+func (f *evaluationFile) openPart() (goesOn bool, err error) {
+	_, err = os.Stat(f.path + partSuffix)
+	goesOn = err == nil
+	if f.part, err = os.OpenFile(f.path+partSuffix, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
+		return false, usageError{err}
+	}
+	f.w = bufio.NewWriterSize(f.part, 64<<10)
+	size, err := cutUnended(f.part)
+	if err == nil && size > 0 {
+		f.inPlace, err = openCursor(f.part.Name())
+	}
+	if err == nil && size == 0 {
+		f.earlier, err = openEarlier(f.path + earlierSuffix)
+	}
 	if err != nil {
+		return false, errors.Join(fmt.Errorf("read %s: %w; remove it to start anew", f.part.Name(), err), f.closePart())
+	}
+	if size > 0 || f.earlier != nil {
+		f.state.say("%s is of an earlier run: going on from there", f.part.Name())
+	}
+	return goesOn, nil
+}
+
+// before says what earlier runs have of evaluations that belong together: all of
+// them at their place in the part, or the lines of some; nil where there is none.
+// Evaluations that failed are made again.
+func (f *evaluationFile) before(t *judge.Trace, planned []judge.Planned) (inPlace bool, lines [][]byte, err error) {
+	lines = make([][]byte, len(planned))
+	if f.inPlace == nil && f.earlier == nil {
+		return false, lines, nil
+	}
+	hashes := judge.TraceHashes(*t)
+	ids := make([]string, len(planned))
+	for i, p := range planned {
+		ids[i] = judge.EvaluationID(t, hashes, p)
+	}
+	if f.inPlace != nil {
+		if inPlace, err = f.inPlace.pass(ids); inPlace || err != nil {
+			return inPlace, lines, err
+		}
+		if err := f.leave(); err != nil {
+			return false, nil, err
+		}
+	}
+	if f.earlier == nil {
+		return false, lines, nil
+	}
+	for i, id := range ids {
+		if lines[i], err = f.earlier.find(id); err != nil {
+			return false, nil, err
+		}
+	}
+	return false, lines, nil
+}
+
+// leave ends the walk along the part: what follows in it is moved out of the way
+// of what is written now.
+func (f *evaluationFile) leave() error {
+	at := f.inPlace.at
+	if err := f.inPlace.file.Close(); err != nil {
 		return err
 	}
-	if err := f.part.Truncate(end); err != nil {
+	f.inPlace = nil
+	earlier, err := moveRest(f.part, at, f.path+earlierSuffix)
+	if err != nil {
+		return fmt.Errorf("set aside the rest of %s: %w", f.part.Name(), err)
+	}
+	f.earlier = earlier
+	if err := f.part.Truncate(at); err != nil {
 		return err
 	}
-	_, err = f.part.Seek(end, io.SeekStart)
+	_, err = f.part.Seek(at, io.SeekStart)
 	return err
 }
 
-// eachLine calls fn for every line that is ended by a line break, which is part
-// of it.
-func eachLine(src io.Reader, fn func([]byte) error) error {
-	r := bufio.NewReader(src)
-	for {
-		line, err := r.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return nil
+// written is an evaluation and its attempts as lines.
+type written struct{ evaluation, attempts []byte }
+
+// linesOf encodes an evaluation; the attempts stay out of the list form.
+func (f *evaluationFile) linesOf(e judge.Evaluation) (w written, err error) {
+	if f.attempts != nil {
+		if w.attempts, err = attemptLines(e); err != nil {
+			return w, err
 		}
-		if err == nil {
-			err = fn(line)
-		}
-		if err != nil {
+	}
+	e.Calls = nil
+	w.evaluation, err = jsonLine(e)
+	return w, err
+}
+
+// write adds one evaluation.
+func (f *evaluationFile) write(id string, lines written) error {
+	if f.attempts != nil {
+		if err := f.attempts.write(lines.attempts); err != nil {
 			return err
 		}
 	}
+	f.pending = append(f.pending, id)
+	return f.keep(lines.evaluation)
 }
 
-// has reports whether an earlier run made this evaluation.
-func (f *evaluationFile) has(id string) bool {
-	if f.path == "" {
-		return false
+// keep adds a line as it is.
+func (f *evaluationFile) keep(line []byte) error {
+	if len(line) > f.w.Available() {
+		// The buffer would write by itself, and an evaluation before its attempts.
+		if err := f.flush(); err != nil {
+			return err
+		}
 	}
-	f.wanted[id] = true
-	return f.done[id]
+	_, err := f.w.Write(line)
+	return err
 }
 
-// write adds one evaluation; the attempts stay out of the list form.
-func (f *evaluationFile) write(e judge.Evaluation) error {
-	e.Calls = nil
-	line, err := jsonLine(e)
-	if err != nil {
+// flush writes out what is buffered: first the attempts, so that no evaluation
+// is without them, and last it drops the replies that are not needed any more.
+func (f *evaluationFile) flush() error {
+	if f.attempts != nil {
+		if err := f.attempts.w.Flush(); err != nil {
+			return err
+		}
+	}
+	if err := f.w.Flush(); err != nil {
 		return err
 	}
-	if _, err := f.w.Write(line); err != nil {
-		return err
-	}
-	return f.w.Flush() // a model call was paid for each: none may be lost with the process
+	err := f.replies.done(f.pending)
+	f.pending = f.pending[:0]
+	return err
 }
 
 // end closes the file. After a whole run (err is nil) it gets its name; after
 // an interrupted one it stays where the next run finds it.
 func (f *evaluationFile) end(err error) error {
-	err = errors.Join(err, f.w.Flush())
+	err = errors.Join(err, f.flush())
+	if f.attempts != nil {
+		err = errors.Join(err, f.attempts.end())
+	}
 	if f.path == "" {
 		return err
 	}
 	if err != nil {
-		f.state.say("what is made is in %s.part", f.path)
-		return errors.Join(err, f.part.Close())
+		f.state.say("what is made is in %s", f.part.Name())
+		return errors.Join(err, f.closePart(), f.replies.close())
 	}
-	if len(f.done) == 0 {
-		if err := errors.Join(f.part.Sync(), f.part.Close()); err != nil {
-			return err
-		}
-		return os.Rename(f.path+".part", f.path)
+	if f.inPlace != nil { // what follows was not asked for
+		err = f.part.Truncate(f.inPlace.at)
 	}
-	return f.settle()
+	if err = errors.Join(err, f.part.Sync(), f.closePart()); err != nil {
+		return errors.Join(err, f.replies.close())
+	}
+	if err := os.Rename(f.path+partSuffix, f.path); err != nil {
+		return errors.Join(err, f.replies.close())
+	}
+	return errors.Join(removeIfThere(f.path+earlierSuffix), f.replies.remove())
 }
 
-// settle makes the file of a part that several runs wrote: only what this run
-// asked for, and the newer of two evaluations.
-func (f *evaluationFile) settle() (err error) {
-	last := map[string]int{}
-	number := 0
-	scan := func(fn func(id string, line []byte) error) error {
-		number = 0
-		if _, err := f.part.Seek(0, io.SeekStart); err != nil {
-			return err
-		}
-		return eachLine(f.part, func(line []byte) error {
-			var e struct {
-				ID string `json:"evaluation_id"`
-			}
-			if err := json.Unmarshal(line, &e); err != nil {
-				return err
-			}
-			number++
-			return fn(e.ID, line)
-		})
+// abandon closes everything before anything was written.
+func (f *evaluationFile) abandon() error {
+	var err error
+	if f.attempts != nil {
+		err = f.attempts.end()
 	}
-	if err := scan(func(id string, _ []byte) error { last[id] = number; return nil }); err != nil {
+	return errors.Join(err, f.closePart(), f.replies.close())
+}
+
+func (f *evaluationFile) closePart() error {
+	if f.part == nil {
+		return nil
+	}
+	err := f.part.Close()
+	if f.inPlace != nil {
+		err = errors.Join(err, f.inPlace.file.Close())
+	}
+	if f.earlier != nil {
+		err = errors.Join(err, f.earlier.file.Close())
+	}
+	return err
+}
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	whole, err := os.Create(f.path + ".whole")
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(whole)
-	err = scan(func(id string, line []byte) error {
-		if !f.wanted[id] || last[id] != number {
-			return nil
-		}
-		_, err := w.Write(line)
-		return err
-	})
-	err = errors.Join(err, w.Flush(), whole.Sync(), whole.Close(), f.part.Close())
-	if err != nil {
-		return errors.Join(err, os.Remove(whole.Name()))
-	}
-	if err := os.Rename(whole.Name(), f.path); err != nil {
-		return err
-	}
-	return os.Remove(f.path + ".part")
+	return nil
 }

@@ -99,8 +99,8 @@ func waitJudged(t *testing.T, call func(method, path, body string) (int, string)
 
 // TestShippedDefinition: the example that the README points at is one.
 func TestShippedDefinition(t *testing.T) {
-	out := mustRun(t, exitOK, nil, "judges", "validate", "../../docs/own-judge.yaml").out.String()
-	if !strings.Contains(out, "answer-equivalence") {
+	out := mustRun(t, exitOK, nil, "judges", "validate", "../../docs/own-judge.yaml", "../../docs/own-judge-folder").out.String()
+	if !strings.Contains(out, "answer-equivalence") || !strings.Contains(out, "statement-entailment") {
 		t.Errorf("validate says %q", out)
 	}
 }

@@ -15,6 +15,8 @@ import (
 type progress struct {
 	mu  sync.Mutex
 	bar *progressbar.ProgressBar
+	// judging draws instead of the bar; nil but for `countersign judge`.
+	judging *judgeProgress
 }
 
 // startProgress draws a bar up to total; an unknown total (below 0) is a
@@ -35,7 +37,7 @@ func (s *state) startProgress(what string, total int64, bytes bool) *progress {
 // so its errors are dropped.
 
 func (p *progress) add(n int64) {
-	if p == nil {
+	if p == nil || p.bar == nil {
 		return
 	}
 	p.mu.Lock()
@@ -45,7 +47,7 @@ func (p *progress) add(n int64) {
 
 // describe changes the words before the bar.
 func (p *progress) describe(format string, args ...any) {
-	if p == nil {
+	if p == nil || p.bar == nil {
 		return
 	}
 	p.mu.Lock()
@@ -58,13 +60,17 @@ func (p *progress) pause() {
 	if p == nil {
 		return
 	}
+	if p.judging != nil {
+		p.judging.clear()
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	_ = p.bar.Clear()
 }
 
 func (p *progress) end() {
-	if p == nil {
+	if p == nil || p.bar == nil {
 		return
 	}
 	p.mu.Lock()

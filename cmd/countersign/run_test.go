@@ -242,7 +242,7 @@ func TestJudgeGoesOn(t *testing.T) {
 	if got, want := calls.Load()-before, int64(2); got != want {
 		t.Errorf("the second run made %d calls, want %d", got, want)
 	}
-	if got, want := second.messages.String(), "has 1 evaluation from an earlier run"; !strings.Contains(got, want) {
+	if got, want := second.messages.String(), "out.jsonl.part is of an earlier run: going on from there"; !strings.Contains(got, want) {
 		t.Errorf("messages %q, want %q in them", got, want)
 	}
 	text, err := os.ReadFile(out)

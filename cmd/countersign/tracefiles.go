@@ -21,6 +21,7 @@ type traceFile struct {
 	name string
 	*tracefile.Reader
 	progress *progress
+	size     int64      // in bytes; below 0: unknown
 	mu       sync.Mutex // lines are refused while reading and while storing
 	refused  int        // bad lines so far
 	close    func() error
@@ -32,27 +33,48 @@ type inputFile struct{ name, path string }
 
 // openTraces opens a trace file; what says for the progress bar what is done.
 func (s *state) openTraces(ctx context.Context, file inputFile, o tracefile.Options, what string) (*traceFile, error) {
-	src, size, end := io.Reader(nil), int64(-1), func() error { return nil }
-	if file.path == "-" {
-		src = interruptible(ctx, s.stdin)
-	} else {
-		f, err := os.Open(file.path)
-		if err != nil {
-			return nil, usageError{err}
-		}
-		info, err := f.Stat()
-		if err == nil && info.IsDir() {
-			err = usagef("%s is a folder: name the trace files in it", file.name)
-		}
-		if err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
-		src, end = f, f.Close
-		if info.Mode().IsRegular() {
-			size = info.Size()
-		}
+	src, size, end, err := s.openInput(ctx, file)
+	if err != nil {
+		return nil, err
 	}
 	return s.readTraces(file.name, src, size, end, o, what)
+}
+
+// openCounted opens a trace file whose progress its reader tells.
+func (s *state) openCounted(ctx context.Context, file inputFile, o tracefile.Options) (*traceFile, error) {
+	src, size, end, err := s.openInput(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	r, err := tracefile.NewReader(file.name, src, o)
+	if err != nil {
+		return nil, errors.Join(err, end())
+	}
+	return &traceFile{name: file.name, Reader: r, size: size, close: end}, nil
+}
+
+// openInput opens a file or standard input. The size is below 0 when it is not
+// known.
+func (s *state) openInput(ctx context.Context, file inputFile) (src io.Reader, size int64, end func() error, err error) {
+	if file.path == "-" {
+		return interruptible(ctx, s.stdin), -1, func() error { return nil }, nil
+	}
+	f, err := os.Open(file.path)
+	if err != nil {
+		return nil, 0, nil, usageError{err}
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = usagef("%s is a folder: name the trace files in it", file.name)
+	}
+	if err != nil {
+		return nil, 0, nil, errors.Join(err, f.Close())
+	}
+	size = -1
+	if info.Mode().IsRegular() {
+		size = info.Size()
+	}
+	return f, size, f.Close, nil
 }
 
 // interruptible is src until ctx ends: a read that waits for more, at a
@@ -75,7 +97,7 @@ func (s *state) readTraces(name string, src io.Reader, size int64, end func() er
 		p.end()
 		return nil, errors.Join(err, end())
 	}
-	return &traceFile{name: name, Reader: r, progress: p, close: end}, nil
+	return &traceFile{name: name, Reader: r, progress: p, size: size, close: end}, nil
 }
 
 // next gives the next good trace and writes the bad lines before it to stderr.

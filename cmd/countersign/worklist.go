@@ -9,10 +9,10 @@ import (
 )
 
 // workList is the store's, with the definition that each evaluation was
-// planned with.
+// planned with: its project's.
 type workList struct {
 	*store.Store
-	judges *liveJudges
+	judges *harnesses
 }
 
 // ClaimWork is the store's. It fills in the judges.
@@ -24,7 +24,7 @@ func (l workList) ClaimWork(ctx context.Context, worker string, n int, lease tim
 	for i := range work {
 		if i > 0 && sameJudge(work[i], work[i-1]) { // batches are of few judges
 			work[i].Judge = work[i-1].Judge
-		} else if work[i].Judge, err = l.judges.definition(ctx, work[i].Planned); err != nil {
+		} else if work[i].Judge, err = l.judges.definition(ctx, work[i].Project, work[i].Planned); err != nil {
 			return nil, err
 		}
 	}

@@ -17,18 +17,20 @@ import (
 // they are not made, not counted and fail nothing, and one at a time asks whether
 // it is back. All harnesses of a process share one.
 //
-// An endpoint is down when calls to it failed After times in a row, whoever made
-// them, with failures that may pass (429, 5xx, time-outs, broken connections).
-// Any answer, a refusal too, ends an outage.
+// An endpoint is down when calls to it failed in a row, whoever made them, After
+// times and once for each call that is on its way, with failures that may pass (429,
+// 5xx, time-outs, broken connections); and when one call had all its tries and
+// nobody got an answer meanwhile. Any answer, a refusal too, ends an outage.
 type Breakers struct {
-	After   int           // failures in a row; 5 when 0, at most the tries of one call
-	First   time.Duration // wait before it is asked for the first time; 5 s when 0
+	After   int           // failures in a row; 5 when 0
+	First   time.Duration // wait before it is asked for the first time; 1 s when 0
 	Longest time.Duration // the waits double up to this one; a minute when 0
 	// Patience is how long an outage is waited for. Then waiting calls end with
 	// an *OutageError, which says nothing of their evaluations. For ever when 0.
 	Patience time.Duration
 	// Changed is told when an outage begins, goes on after a probe, and ends. It
-	// is called by one goroutine at a time for an endpoint. May be nil.
+	// is called by one goroutine at a time for an endpoint, and holds calls up while
+	// it runs. May be nil.
 	Changed func(Outage)
 	Log     *slog.Logger // slog.Default when nil
 
@@ -104,6 +106,8 @@ type breaker struct {
 	wait     time.Duration
 	probing  bool
 	waiting  int // calls that wait for it to be up
+	callers  int // calls that are made, or wait to be tried again
+	answers  int // there were
 	outages  int // that ended
 	err      error
 	changed  chan struct{} // closed and made anew with each change
@@ -111,8 +115,21 @@ type breaker struct {
 
 // turn is the leave to make one call.
 type turn struct {
-	probe   bool
-	outages int // that had ended when it was given
+	probe            bool
+	answers, outages int // that there had been when it was given
+}
+
+// join notes a caller until leave is called: in a storm some of many calls fail,
+// and in an outage all do.
+func (b *breaker) join() (leave func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.callers++
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.callers--
+	}
 }
 
 // enter returns when a call may be made: at once while the endpoint is up, and as
@@ -124,14 +141,14 @@ func (b *breaker) enter(ctx context.Context) (turn, error) {
 		switch {
 		case !b.down:
 			defer b.mu.Unlock()
-			return turn{outages: b.outages}, nil
+			return turn{answers: b.answers, outages: b.outages}, nil
 		case b.rules.Patience > 0 && now.Sub(b.since) >= b.rules.Patience:
 			defer b.mu.Unlock()
 			return turn{}, &OutageError{Endpoint: b.host, For: now.Sub(b.since), Err: b.err}
 		case !b.probing && !now.Before(b.next):
 			defer b.mu.Unlock()
 			b.probing = true
-			return turn{probe: true, outages: b.outages}, nil
+			return turn{probe: true, answers: b.answers, outages: b.outages}, nil
 		}
 		b.waiting++
 		err := b.await(ctx, now)
@@ -185,10 +202,9 @@ func (b *breaker) awaitUp(ctx context.Context) {
 func (b *breaker) answered(t turn) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.end(t)
 	b.failures = 0
-	if t.probe {
-		b.probing = false
-	}
+	b.answers++
 	if !b.down {
 		return
 	}
@@ -200,34 +216,40 @@ func (b *breaker) answered(t turn) {
 
 // left notes a call that ended without telling anything of the endpoint.
 func (b *breaker) left(t turn) {
-	if !t.probe {
-		return
-	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.probing = false
-	b.tell()
+	b.end(t)
+	if t.probe {
+		b.tell()
+	}
 }
 
-// failed notes a failure that may pass, and reports whether the endpoint is down.
-// An endpoint that asks for a wait longer than longest is: nobody stands in a
-// call for that long.
-func (b *breaker) failed(t turn, err *judge.TransportError, after int, longest time.Duration) (down bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.failures++
-	b.err = err
-	b.host = cmp.Or(err.Endpoint, b.host)
+// end notes that a turn is over; the lock is held.
+func (b *breaker) end(t turn) {
 	if t.probe {
 		b.probing = false
 	}
+}
+
+// failed notes a failure that may pass, and reports whether the endpoint is down.
+// answers is how many there had been before the call failed first, where it has no
+// more tries; -1 while it has. An endpoint that asks for a wait longer than longest
+// is down too: nobody stands in a call for that long.
+func (b *breaker) failed(t turn, err *judge.TransportError, answers int, longest time.Duration) (down bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.end(t)
+	b.failures++
+	b.err = err
+	b.host = cmp.Or(err.Endpoint, b.host)
+	begins := b.failures >= max(cmp.Or(b.rules.After, 5), b.callers) || err.RetryAfter > longest || answers == b.answers
 	switch {
 	case b.down && !t.probe: // it was under way when the outage began
 		return true
 	case b.down:
 		b.wait = min(2*b.wait, cmp.Or(b.rules.Longest, time.Minute))
-	case b.failures >= after || err.RetryAfter > longest:
-		b.down, b.since, b.wait = true, time.Now(), cmp.Or(b.rules.First, 5*time.Second)
+	case begins:
+		b.down, b.since, b.wait = true, time.Now(), cmp.Or(b.rules.First, time.Second)
 		b.log().Warn("the model endpoint takes no calls; they wait until it answers again",
 			"endpoint", b.host, "failures", b.failures, "error", err)
 	default:

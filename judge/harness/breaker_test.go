@@ -21,8 +21,7 @@ type moody struct {
 	up       time.Time
 	failure  judge.TransportError // while it is down
 	poison   string               // what it always fails on
-	takes    time.Duration
-	calls    int // while it was down
+	calls    int                  // while it was down
 	answered int
 }
 
@@ -211,4 +210,126 @@ func TestAskedWaitsScatter(t *testing.T) {
 	if len(waits) < 2 {
 		t.Errorf("all waits are the same: %v", waits)
 	}
+}
+
+// stormy fails every other call, and answers the rest after a while.
+type stormy struct {
+	mu    sync.Mutex
+	calls int
+	now   int
+	most  int
+	every int // this one of so many is answered
+}
+
+func (*stormy) Name() string { return judge.EngineOpenAI }
+
+func (s *stormy) Reply(context.Context, judge.Conversation, judge.Params) (judge.Reply, error) {
+	s.mu.Lock()
+	s.calls++
+	n := s.calls
+	s.now++
+	s.most = max(s.most, s.now)
+	s.mu.Unlock()
+	time.Sleep(100 * time.Millisecond)
+	s.mu.Lock()
+	s.now--
+	s.mu.Unlock()
+	if n%s.every != 0 {
+		return judge.Reply{}, &judge.TransportError{Status: 429, Message: "slow down", Temporary: true, Endpoint: "host"}
+	}
+	return judge.Reply{Text: `{"verdict": "Yes"}`, FinishReason: "stop"}, nil
+}
+
+// TestStormIsNoOutage: where some of many calls are answered, the endpoint is up.
+func TestStormIsNoOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		chat := &stormy{every: 4}
+		h, log, _ := outages(t, chat, func(c *harness.Config) { c.Retry.Tries = 100 })
+		l := newList(300, planned("v"))
+		w := harness.Worker{List: l, Harness: h, Concurrency: 32, Log: slog.New(slog.DiscardHandler)}
+		if err := w.Drain(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		for id, e := range l.finished {
+			if e.Status != judge.Accepted {
+				t.Errorf("evaluation %s: %s", id, e.Error)
+			}
+		}
+		if got := log.count("takes no calls"); got != 0 || len(l.finished) != 300 {
+			t.Errorf("%d outages, %d finished; want 0, 300", got, len(l.finished))
+		}
+	})
+}
+
+// hanging never answers some calls and fails the others.
+type hanging struct {
+	script
+	up time.Time
+}
+
+func (h *hanging) Reply(ctx context.Context, c judge.Conversation, p judge.Params) (judge.Reply, error) {
+	if !time.Now().Before(h.up) {
+		return judge.Reply{Text: `{"verdict": "Yes"}`, FinishReason: "stop"}, nil
+	}
+	failure := down
+	if strings.Contains(c[len(c)-1].Content, "HANG") {
+		time.Sleep(2 * time.Minute) // as a call's time-out
+		failure = judge.TransportError{Message: "no reply within the time allowed for a call", Temporary: true, Endpoint: "host"}
+	}
+	return judge.Reply{}, &failure
+}
+
+// TestOutageInWhichCallsHang: a call that fails fast while many others hang is not
+// given up before anybody got an answer.
+func TestOutageInWhichCallsHang(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, _, _ := outages(t, &hanging{up: time.Now().Add(20 * time.Minute)}, nil)
+		l := newList(40, planned("v"))
+		for i := range 39 {
+			l.queued[i].Trace.Output = "HANG"
+		}
+		w := harness.Worker{List: l, Harness: h, Concurrency: 40, Limit: time.Hour, Log: slog.New(slog.DiscardHandler)}
+		if err := w.Drain(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		for id, e := range l.finished {
+			if e.Status != judge.Accepted {
+				t.Errorf("evaluation %s: %s", id, e.Error)
+			}
+		}
+		if len(l.finished) != 40 {
+			t.Errorf("%d finished, want 40", len(l.finished))
+		}
+	})
+}
+
+// broken is an engine with a fault in it.
+type broken struct{ moody }
+
+func (b *broken) Reply(ctx context.Context, c judge.Conversation, p judge.Params) (judge.Reply, error) {
+	reply, err := b.moody.Reply(ctx, c, p)
+	if len(c) == 1 {
+		panic("no second turn")
+	}
+	return reply, err
+}
+
+// TestEngineThatStops in a probe keeps nobody waiting.
+func TestEngineThatStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, _, _ := outages(t, &broken{moody{up: time.Now().Add(time.Hour), failure: down}}, nil)
+		l := newList(3, planned("v"))
+		w := harness.Worker{List: l, Harness: h, Concurrency: 3, Log: slog.New(slog.DiscardHandler)}
+		if err := w.Drain(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		for id, e := range l.finished {
+			if e.Status != judge.Accepted && !strings.Contains(e.Error, "503") {
+				t.Errorf("evaluation %s: %s, %s", id, e.Status, e.Error)
+			}
+		}
+		if len(l.finished) != 3 {
+			t.Errorf("%d finished, want 3", len(l.finished))
+		}
+	})
 }

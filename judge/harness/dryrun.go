@@ -26,7 +26,8 @@ type Sample struct {
 // not guess.
 //
 // Reasons that do not come from one report are kept as they were, unless the
-// policy switches them off: a person's request, and models that disagree.
+// policy switches them off: a person's request, and models that disagree. Of
+// several answers of one model, the one is read again whose report stands for all.
 //
 // A DryRun is not safe for concurrent use.
 type DryRun struct {

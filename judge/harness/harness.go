@@ -96,7 +96,7 @@ func New(c Config) (*Harness, error) {
 	c.MaxTokens = max(c.MaxTokens, minMaxTokens)
 	c.Retry = c.Retry.withDefaults()
 	if c.Breakers == nil {
-		c.Breakers = &Breakers{First: c.Retry.Max / 6, Longest: 2 * c.Retry.Max}
+		c.Breakers = &Breakers{First: c.Retry.Max / 30, Longest: 2 * c.Retry.Max}
 	}
 	return &Harness{config: c}, nil
 }

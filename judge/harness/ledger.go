@@ -2,7 +2,6 @@ package harness
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -17,7 +16,8 @@ type line struct {
 	planned judge.Planned
 	key     string // under which ledger and purse know the evaluation
 	under   judge.Effective
-	probes  []judge.Reply // of the endpoint, that no attempt holds yet
+	probes  []judge.Reply  // of the endpoint, that no attempt holds yet
+	asked   map[string]int // how often each call was made
 }
 
 // refusedEndpoint says that a trace may not be sent to the planned endpoint.
@@ -41,15 +41,10 @@ func (h *Harness) call(ctx context.Context, l *line, c judge.Conversation, p jud
 	if h.config.Ledger == nil && h.config.Purse == nil {
 		return h.send(ctx, l, nil, c, p)
 	}
-	body, err := json.Marshal(struct {
-		Engine       string
-		Conversation judge.Conversation
-		Params       judge.Params
-	}{l.chat.Name(), c, p})
+	name, err := l.callName(c, p)
 	if err != nil {
-		return judge.Reply{}, 0, fmt.Errorf("encode the call: %w", err)
+		return judge.Reply{}, 0, err
 	}
-	name := judge.HashText(string(body))
 	if h.config.Ledger != nil {
 		kept, ok, err := h.config.Ledger.KeptReply(ctx, l.key, name)
 		if err != nil {

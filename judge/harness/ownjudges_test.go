@@ -68,13 +68,12 @@ func TestDocumentedJudges(t *testing.T) {
 				if e.Label != tt.label || e.Verdict != tt.verdict || codes(e) != want {
 					t.Errorf("label %q, verdict %q, reasons %q; want %q, %q, %q (%v)", e.Label, e.Verdict, codes(e), tt.label, tt.verdict, want, e.Reasons)
 				}
-				if score := math.NaN(); e.Score != nil {
+				score := math.NaN()
+				if e.Score != nil {
 					score = *e.Score
-					if math.Abs(score-tt.score) > 1e-12 {
-						t.Errorf("score %v, want %v", score, tt.score)
-					}
-				} else if !math.IsNaN(tt.score) {
-					t.Errorf("no score, want %v", tt.score)
+				}
+				if math.IsNaN(score) != math.IsNaN(tt.score) || math.Abs(score-tt.score) > 1e-12 {
+					t.Errorf("score %v, want %v", score, tt.score)
 				}
 				if len(model.replies) != 0 || e.Engine != judge.EngineOpenAI {
 					t.Errorf("%d replies were not asked for, engine %s", len(model.replies), e.Engine)

@@ -1,6 +1,10 @@
 package harness
 
-import "github.com/countersign/countersign/judge"
+import (
+	"strings"
+
+	"github.com/countersign/countersign/judge"
+)
 
 // Plan says which evaluations a trace gets (see judge.Planning for the rules and
 // the error), under the harness's own policy.
@@ -17,6 +21,16 @@ func (h *Harness) Explain(t *judge.Trace, policy *judge.Policy) ([]judge.Why, er
 	return h.planning(policy).Explain(t)
 }
 
+// where an engine sends texts. An endpoint that is not configured here, because
+// another process judges, is known by the name it is planned under.
+func (h *Harness) where(engineKey string) judge.Endpoint {
+	if engine, here := h.config.Engines[engineKey]; here {
+		return judge.EndpointOf(engine)
+	}
+	_, name, _ := strings.Cut(engineKey, "/")
+	return judge.Endpoint{Name: name}
+}
+
 // StakesOf a domain under the harness's policy, for traces that do not say theirs.
 func (h *Harness) StakesOf(domain string) judge.Stakes { return h.config.Policy.StakesOf(domain) }
 
@@ -28,6 +42,6 @@ func (h *Harness) planning(policy *judge.Policy) judge.Planning {
 	return judge.Planning{
 		Judges: c.Judges, Default: c.Default, Only: c.Only, Targets: c.Targets,
 		ByName: c.EngineByName, ModelsByName: c.ModelsByName, Policy: policy,
-		Where: func(engineKey string) judge.Endpoint { return judge.EndpointOf(c.Engines[engineKey]) },
+		Where: h.where,
 	}
 }

@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -104,52 +103,4 @@ func asTruncated(err error) error {
 		return errors.New("it ends before it is complete")
 	}
 	return err
-}
-
-// duplicateKey finds a key that an object gives twice. encoding/json would take
-// the last one silently, and a report that says two things says nothing.
-func duplicateKey(doc json.RawMessage) error {
-	dec := json.NewDecoder(bytes.NewReader(doc))
-	dec.UseNumber()
-	type level struct {
-		keys    map[string]bool // nil in an array
-		wantKey bool
-	}
-	var open []level
-	for {
-		token, err := dec.Token()
-		if err != nil {
-			return nil // the end; doc is known to be valid JSON
-		}
-		top := len(open) - 1
-		isKey := false
-		if delim, ok := token.(json.Delim); ok {
-			switch delim {
-			case '{':
-				open = append(open, level{keys: map[string]bool{}, wantKey: true})
-				continue
-			case '[':
-				open = append(open, level{})
-				continue
-			default:
-				open = open[:top]
-				top--
-			}
-		} else if top >= 0 && open[top].wantKey {
-			isKey = true
-		}
-		if top < 0 {
-			continue
-		}
-		if isKey {
-			key := token.(string)
-			if open[top].keys[key] {
-				return fmt.Errorf("the report gives the key %q twice in one object", key)
-			}
-			open[top].keys[key] = true
-		}
-		if open[top].keys != nil {
-			open[top].wantKey = !isKey
-		}
-	}
 }

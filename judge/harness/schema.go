@@ -62,7 +62,7 @@ func (s *schema) faults(report json.RawMessage) []string {
 		return []string{"the report is not valid JSON: " + err.Error()}
 	}
 	if bytes.Contains(report, []byte("null")) {
-		value = withoutNulls(value, s.value)
+		value = withoutNulls(value, s.value, []any{s.value})
 	}
 	err = s.compiled.Validate(value)
 	if err == nil {
@@ -127,41 +127,4 @@ func received(value any, at []string) string {
 		b = append(bytes.ToValidUTF8(b[:120], nil), "…"...)
 	}
 	return fmt.Sprintf(" (received %s)", b)
-}
-
-// withoutNulls leaves out properties that are null and not required: an optional
-// property may be null, whatever a strict schema asked the model for.
-func withoutNulls(value, schema any) any {
-	rules, _ := schema.(map[string]any)
-	switch v := value.(type) {
-	case map[string]any:
-		properties, _ := rules["properties"].(map[string]any)
-		required := map[string]bool{}
-		if list, ok := rules["required"].([]any); ok {
-			for _, name := range list {
-				if s, ok := name.(string); ok {
-					required[s] = true
-				}
-			}
-		}
-		kept := make(map[string]any, len(v))
-		for name, inner := range v {
-			sub, declared := properties[name]
-			if inner == nil && declared && !required[name] {
-				continue
-			}
-			if !declared {
-				sub = rules["additionalProperties"]
-			}
-			kept[name] = withoutNulls(inner, sub)
-		}
-		return kept
-	case []any:
-		kept := make([]any, len(v))
-		for i, inner := range v {
-			kept[i] = withoutNulls(inner, rules["items"])
-		}
-		return kept
-	}
-	return value
 }

@@ -157,7 +157,7 @@ func TestCutStepsOutliveAHarness(t *testing.T) {
 	if len(chat.asked) != 1 || second.Attempts != 1 || second.Calls[0].StepsFrom != first.ID {
 		t.Errorf("%d calls, %d attempts, steps from %q; want 1, 1, %q", len(chat.asked), second.Attempts, second.Calls[0].StepsFrom, first.ID)
 	}
-	h, chat = with(cutParagraph, report)
+	h, _ = with(cutParagraph, report)
 	other := planned("steps")
 	other.Model = "another"
 	if e := evaluate(t, h, trace, other); e.Attempts != 2 || len(steps.kept) != 2 {

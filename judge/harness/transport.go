@@ -38,16 +38,6 @@ func (r Retry) withDefaults() Retry {
 	return r
 }
 
-// after is how many failures in a row make an endpoint count as down: a call by
-// itself must find that out before its tries are used up.
-func (h *Harness) after() int {
-	after := h.config.Breakers.After
-	if after <= 0 {
-		after = 5
-	}
-	return min(after, h.config.Retry.Tries)
-}
-
 // gaveUp is a call that failed as often as it may although its endpoint answers.
 type gaveUp struct {
 	tries  int
@@ -75,10 +65,11 @@ func (e *gaveUp) Unwrap() error { return e.err }
 // probes that were answered. The line keeps their answers.
 func (h *Harness) send(ctx context.Context, l *line, pay *payment, c judge.Conversation, p judge.Params) (reply judge.Reply, retries int, err error) {
 	rules, chat, b := h.config.Retry, l.chat, l.breaker
+	defer b.join()()
 	waits := backoff.NewExponentialBackOff()
 	waits.InitialInterval, waits.MaxInterval = rules.Initial, rules.Max
 	waits.Reset()
-	made, tries, outages, proven := 0, 0, 0, 0
+	made, tries, outages, answers, proven := 0, 0, 0, 0, 0
 	var newest error
 	for {
 		if err := pay.hold(ctx); err != nil {
@@ -105,6 +96,9 @@ func (h *Harness) send(ctx context.Context, l *line, pay *payment, c judge.Conve
 			}
 			continue
 		}
+		if tries == 0 {
+			answers = turn.answers
+		}
 		made, tries = made+1, tries+1
 		reply, err := h.reply(ctx, chat, c, p)
 		if err == nil {
@@ -122,7 +116,11 @@ func (h *Harness) send(ctx context.Context, l *line, pay *payment, c judge.Conve
 			return judge.Reply{}, made - 1, err
 		}
 		newest = err
-		if b.failed(turn, passing, h.after(), rules.MaxAsked) {
+		before := -1
+		if tries >= rules.Tries {
+			before = answers
+		}
+		if b.failed(turn, passing, before, rules.MaxAsked) {
 			continue
 		}
 		if tries >= rules.Tries {
@@ -138,9 +136,15 @@ func (h *Harness) send(ctx context.Context, l *line, pay *payment, c judge.Conve
 	}
 }
 
-// reply makes one call, and counts its time.
-func (h *Harness) reply(ctx context.Context, chat judge.Chat, c judge.Conversation, p judge.Params) (judge.Reply, error) {
+// reply makes one call, and counts its time. A panic of the engine is an error, so
+// that whoever waits for the call learns that it ended.
+func (h *Harness) reply(ctx context.Context, chat judge.Chat, c judge.Conversation, p judge.Params) (r judge.Reply, err error) {
 	defer working(ctx)()
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("the engine %s stopped on this call: %v; report this as a fault of the program", chat.Name(), fault)
+		}
+	}()
 	return chat.Reply(ctx, c, p)
 }
 
@@ -159,7 +163,7 @@ func (h *Harness) probe(ctx context.Context, l *line, pay *payment, t turn, mode
 		return false, context.Cause(ctx)
 	}
 	if passing := temporary(err); passing != nil {
-		l.breaker.failed(t, passing, h.after(), h.config.Retry.MaxAsked)
+		l.breaker.failed(t, passing, -1, h.config.Retry.MaxAsked)
 		return false, nil
 	}
 	l.breaker.refused(t, err)

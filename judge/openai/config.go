@@ -15,7 +15,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/openai/openai-go/v3"
@@ -26,7 +28,10 @@ import (
 
 // Config of an endpoint.
 type Config struct {
+	// Name is what the configuration calls the endpoint; its host when empty.
+	Name string
 	// BaseURL up to and with the version; https://api.openai.com/v1 when empty.
+	// A query is sent with every call, such as ?api-version= for Azure.
 	BaseURL string
 	// APIKey is sent as a bearer token; empty for endpoints that want none.
 	APIKey  string
@@ -39,7 +44,8 @@ type Config struct {
 	// 0 means none. Tokens are estimated at four bytes each before a call. The
 	// limits are this engine's own unless Share is called.
 	RequestsPerMinute, TokensPerMinute int
-	// Prices by model name as it is asked for.
+	// Prices by model name as it is asked for. A model without one is called all
+	// the same; its replies say that the cost is not known.
 	Prices map[string]Price
 	// Log gets what goes wrong beside a call; slog.Default() when nil.
 	Log *slog.Logger
@@ -49,28 +55,28 @@ type Config struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 }
 
-// Price of a model in US dollars for a million tokens.
-type Price struct {
-	PromptUSD     float64 `json:"prompt_usd" yaml:"prompt_usd"`
-	CompletionUSD float64 `json:"completion_usd" yaml:"completion_usd"`
-}
-
 // defaultBaseURL is the endpoint of a configuration that names none.
 const defaultBaseURL = "https://api.openai.com/v1"
 
 // Engine is the engine judge.EngineOpenAI. It is safe for concurrent use.
 type Engine struct {
 	chat     openai.ChatCompletionService
+	name     string
 	host     string
 	secrets  *strings.Replacer
 	prices   map[string]Price
+	unpriced sync.Map // models that were called without a price
 	inFlight chan struct{}
 	pace     *pace
 	dialects dialects
+	formats  formats
 	now      func() time.Time
 }
 
-var _ judge.Chat = (*Engine)(nil)
+var (
+	_ judge.Located = (*Engine)(nil)
+	_ judge.Priced  = (*Engine)(nil)
+)
 
 // New makes an engine. It makes no call.
 func New(c Config) (*Engine, error) {
@@ -83,6 +89,13 @@ func New(c Config) (*Engine, error) {
 	}
 	if base.User != nil {
 		return nil, errors.New("openai: the base URL must not hold a user or password; give the key by itself")
+	}
+	if err := checkPrices(c.Prices); err != nil {
+		return nil, err
+	}
+	query, err := url.ParseQuery(base.RawQuery)
+	if err != nil {
+		return nil, errors.New("openai: the query of the base URL cannot be read; write it as name=value, joined by &")
 	}
 	if c.Timeout <= 0 {
 		c.Timeout = 2 * time.Minute
@@ -97,7 +110,7 @@ func New(c Config) (*Engine, error) {
 	// The service is made without the library's defaults, which would read
 	// keys, organisations and headers from the environment.
 	options := []option.RequestOption{
-		option.WithBaseURL(strings.TrimRight(base.String(), "/") + "/"),
+		option.WithBaseURL(root(base)),
 		option.WithHTTPClient(&http.Client{Transport: transport}),
 		option.WithMaxRetries(0),
 		option.WithRequestTimeout(c.Timeout),
@@ -116,8 +129,16 @@ func New(c Config) (*Engine, error) {
 		options = append(options, option.WithHeader(name, value))
 		hide(strings.TrimPrefix(value, "Bearer "))
 	}
+	for name, values := range query {
+		for _, value := range values {
+			options = append(options, option.WithQueryAdd(name, value))
+			if secretQuery.MatchString(name) {
+				hide(value)
+			}
+		}
+	}
 	e := &Engine{
-		chat: openai.NewChatCompletionService(options...), host: base.Host,
+		chat: openai.NewChatCompletionService(options...), name: cmp.Or(c.Name, base.Host), host: base.Host,
 		secrets: strings.NewReplacer(secrets...), prices: c.Prices,
 		inFlight: make(chan struct{}, c.InFlight), now: c.Now,
 	}
@@ -142,6 +163,17 @@ func (e *Engine) Share(a judge.Allowance) {
 	e.pace.shared = a
 }
 
+// root is the address that paths are put behind: without query and fragment.
+func root(base *url.URL) string {
+	plain := *base
+	plain.RawQuery, plain.ForceQuery, plain.Fragment, plain.RawFragment = "", false, "", ""
+	return strings.TrimRight(plain.String(), "/") + "/"
+}
+
+// secretQuery finds parameters that hold a secret. The values of others, such as
+// a version's date, may well stand in a reply and are left there.
+var secretQuery = regexp.MustCompile(`(?i)key|token|secret|sig|code|password|auth`)
+
 // address tells endpoints apart. A query may hold a secret and is left out.
 func address(base *url.URL) string {
 	return strings.ToLower(base.Scheme+"://"+base.Host) + strings.TrimRight(base.Path, "/")
@@ -164,11 +196,8 @@ func (*Engine) Name() string { return judge.EngineOpenAI }
 // Host is the endpoint's host, for people.
 func (e *Engine) Host() string { return e.host }
 
-// cost of a call in US dollars; 0 for a model without a price.
-func (e *Engine) cost(model string, t judge.Tokens) float64 {
-	p := e.prices[model]
-	return (float64(t.Prompt)*p.PromptUSD + float64(t.Completion)*p.CompletionUSD) / 1e6
-}
+// Endpoint is where texts are sent to.
+func (e *Engine) Endpoint() judge.Endpoint { return judge.Endpoint{Name: e.name, Host: e.host} }
 
 // String keeps the key out of a printed engine.
 func (e *Engine) String() string { return fmt.Sprintf("openai engine at %s", e.host) }

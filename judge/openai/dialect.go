@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"context"
 	"strings"
 	"sync"
 )
@@ -26,6 +27,7 @@ type dialect struct {
 type dialects struct {
 	mu      sync.Mutex
 	byModel map[string]dialect
+	probing map[string]*probe // by model
 	// refused holds schemas that an endpoint which takes schemas did not take.
 	refused map[string]bool // model and schema name
 }
@@ -77,4 +79,60 @@ func (d *dialects) learn(model, schema string, used dialect, param, message stri
 	}
 	d.byModel[model] = known
 	return true
+}
+
+// probe is a call that finds out what an endpoint takes for a model.
+type probe struct {
+	of    *dialects
+	model string
+	done  chan struct{}
+}
+
+// settled returns when no call finds out about a model; an error is ctx's.
+func (d *dialects) settled(ctx context.Context, model string) error {
+	for {
+		d.mu.Lock()
+		p := d.probing[model]
+		d.mu.Unlock()
+		if p == nil {
+			return nil
+		}
+		select {
+		case <-p.done:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// probe makes the caller the one that finds out, as soon as nobody else does. It
+// must end the probe.
+func (d *dialects) probe(ctx context.Context, model string) (*probe, error) {
+	for {
+		if err := d.settled(ctx, model); err != nil {
+			return nil, err
+		}
+		d.mu.Lock()
+		if d.probing[model] == nil {
+			p := &probe{of: d, model: model, done: make(chan struct{})}
+			if d.probing == nil {
+				d.probing = map[string]*probe{}
+			}
+			d.probing[model] = p
+			d.mu.Unlock()
+			return p, nil
+		}
+		d.mu.Unlock()
+	}
+}
+
+// end lets the others go on. A nil probe has nobody waiting.
+func (p *probe) end() {
+	if p == nil {
+		return
+	}
+	p.of.mu.Lock()
+	delete(p.of.probing, p.model)
+	p.of.mu.Unlock()
+	close(p.done)
 }

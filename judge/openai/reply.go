@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/shared"
+	"github.com/openai/openai-go/v3/option"
 
 	"github.com/countersign/countersign/judge"
 )
@@ -23,7 +23,8 @@ const maxAdaptions = 6
 // Reply sends a conversation and gives the answer. A call that is refused for a
 // parameter which the endpoint does not take is sent again without it, and the
 // endpoint's ways are remembered; Reply.Parameters are those of the call that was
-// answered.
+// answered. One call at a time finds out; the others of its model wait for it, so
+// that a change costs a few requests and not a few for each call in flight.
 func (e *Engine) Reply(ctx context.Context, c judge.Conversation, p judge.Params) (judge.Reply, error) {
 	select {
 	case e.inFlight <- struct{}{}:
@@ -31,13 +32,29 @@ func (e *Engine) Reply(ctx context.Context, c judge.Conversation, p judge.Params
 	case <-ctx.Done():
 		return judge.Reply{}, context.Cause(ctx)
 	}
-	// The budget comes last, so that it is used as soon as it is granted.
-	if err := e.pace.wait(ctx, needs(c)); err != nil {
+	messages, err := messagesOf(c)
+	if err != nil {
 		return judge.Reply{}, err
 	}
+	var own *probe // held while this call finds out what the endpoint takes
+	defer func() { own.end() }()
 	for adaption := 0; ; adaption++ {
+		if own == nil {
+			if err := e.dialects.settled(ctx, p.Model); err != nil {
+				return judge.Reply{}, err
+			}
+		}
+		// The budget comes last, so that it is used as soon as it is granted. Each
+		// request counts, also one that is sent again in another form.
+		if err := e.pace.wait(ctx, needs(c)); err != nil {
+			return judge.Reply{}, err
+		}
 		used := e.dialects.of(p.Model, p.SchemaName)
-		reply, err := e.call(ctx, c, p, used)
+		sent, err := e.parametersOf(p, used)
+		if err != nil {
+			return judge.Reply{}, err
+		}
+		reply, err := e.call(ctx, messages, sent, p.Model)
 		if err == nil {
 			return reply, nil
 		}
@@ -47,8 +64,21 @@ func (e *Engine) Reply(ctx context.Context, c judge.Conversation, p judge.Params
 		var refused *openai.Error
 		adaptable := errors.As(err, &refused) &&
 			(refused.StatusCode == http.StatusBadRequest || refused.StatusCode == http.StatusUnprocessableEntity)
-		if adaptable && adaption < maxAdaptions && e.dialects.learn(p.Model, p.SchemaName, used, refused.Param, message(refused)) {
-			continue
+		if adaptable && adaption < maxAdaptions {
+			if own == nil {
+				if own, err = e.dialects.probe(ctx, p.Model); err != nil {
+					return judge.Reply{}, err
+				}
+			}
+			if e.dialects.of(p.Model, p.SchemaName) != used {
+				own.end() // found by another call meanwhile
+				own = nil
+				continue
+			}
+			if e.dialects.learn(p.Model, p.SchemaName, used, refused.Param, message(refused)) {
+				continue
+			}
+			err = refused
 		}
 		failed := e.failure(err)
 		if failed.Status == http.StatusTooManyRequests || failed.Status == http.StatusServiceUnavailable {
@@ -68,41 +98,23 @@ func needs(c judge.Conversation) judge.Budget {
 }
 
 // call makes one HTTP request.
-func (e *Engine) call(ctx context.Context, c judge.Conversation, p judge.Params, d dialect) (judge.Reply, error) {
-	body := openai.ChatCompletionNewParams{Model: p.Model, ResponseFormat: responseFormat(p, d)}
-	for _, m := range c {
-		switch m.Role {
-		case judge.RoleSystem:
-			body.Messages = append(body.Messages, openai.SystemMessage(m.Content))
-		case judge.RoleAssistant:
-			body.Messages = append(body.Messages, openai.AssistantMessage(m.Content))
-		default:
-			body.Messages = append(body.Messages, openai.UserMessage(m.Content))
-		}
-	}
-	if !d.noTemperature {
-		body.Temperature = openai.Float(p.Temperature)
-	}
-	if p.Seed != nil && !d.noSeed {
-		body.Seed = openai.Int(*p.Seed)
-	}
-	if d.maxCompletionTokens {
-		body.MaxCompletionTokens = openai.Int(int64(p.MaxTokens))
-	} else {
-		body.MaxTokens = openai.Int(int64(p.MaxTokens))
-	}
+func (e *Engine) call(ctx context.Context, messages, sent json.RawMessage, model string) (judge.Reply, error) {
 	start := e.now()
-	completion, err := e.chat.New(ctx, body)
+	// The body is written here, once; the library's own would be written anew
+	// for each try and again for what is logged.
+	completion, err := e.chat.New(ctx, openai.ChatCompletionNewParams{}, option.WithRequestBody("application/json", bodyOf(messages, sent)))
 	took := e.now().Sub(start)
 	if err != nil {
 		return judge.Reply{}, err
 	}
 	reply := judge.Reply{
-		Model: e.secrets.Replace(completion.Model), Endpoint: e.host, Parameters: e.sent(body),
+		Model: e.secrets.Replace(completion.Model), Endpoint: e.host, Parameters: sent,
 		Tokens:  judge.Tokens{Prompt: int(completion.Usage.PromptTokens), Completion: int(completion.Usage.CompletionTokens)},
 		Latency: took, StartedAt: start,
 	}
-	reply.CostUSD = e.cost(p.Model, reply.Tokens)
+	var known bool
+	reply.CostUSD, known = e.cost(model, reply.Tokens)
+	reply.Unpriced = !known
 	if len(completion.Choices) > 0 {
 		choice := completion.Choices[0]
 		reply.Text = e.secrets.Replace(choice.Message.Content)
@@ -110,30 +122,6 @@ func (e *Engine) call(ctx context.Context, c judge.Conversation, p judge.Params,
 		reply.FinishReason = choice.FinishReason
 	}
 	return reply, nil
-}
-
-func responseFormat(p judge.Params, d dialect) (f openai.ChatCompletionNewParamsResponseFormatUnion) {
-	switch {
-	case d.format == plainText || len(p.Schema) == 0:
-	case d.format == jsonObject:
-		f.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
-	default:
-		schema, strict := strictSchema(p.Schema)
-		f.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
-			Name: p.SchemaName, Schema: schema, Strict: openai.Bool(strict),
-		}}
-	}
-	return f
-}
-
-// sent is every parameter of a call but the conversation, as it was sent.
-func (e *Engine) sent(body openai.ChatCompletionNewParams) json.RawMessage {
-	body.Messages = nil
-	text, err := json.Marshal(body)
-	if err != nil { // the same body was sent as JSON
-		panic("openai: parameters that were sent cannot be encoded: " + err.Error())
-	}
-	return text
 }
 
 // message is the endpoint's own words about an error.

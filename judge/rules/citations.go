@@ -101,10 +101,25 @@ type examiner struct {
 	claims  []evidence.Claim
 	quotes  []evidence.Quotation
 	sources []*evidence.Source // prepared when first needed, as trace.Sources
+	byID    map[string]int     // number of the source with an id
+	// done is what was found of a claim and a source: markers side by side
+	// share their claim, and it is long where they are many.
+	done map[support]finding
+}
+
+// support is a question: does the source support the claim.
+type support struct{ start, end, source int }
+
+type finding struct {
+	citation Citation
+	flag     *Flag
 }
 
 func newExaminer(t *judge.Trace, e Engine) *examiner {
-	x := &examiner{trace: t, steps: evidence.Steps(t.Output), sources: make([]*evidence.Source, len(t.Sources))}
+	x := &examiner{trace: t, steps: evidence.Steps(t.Output), sources: make([]*evidence.Source, len(t.Sources)), byID: map[string]int{}, done: map[support]finding{}}
+	for i := len(t.Sources) - 1; i >= 0; i-- {
+		x.byID[t.Sources[i].ID] = i // the first of an id counts
+	}
 	x.markers = evidence.MarkersIn(t.Output, x.steps, t.Sources, e.Markers)
 	x.claims = evidence.ClaimsIn(t.Output, x.steps, x.markers)
 	x.quotes = evidence.Quotations(t.Output)
@@ -113,10 +128,8 @@ func newExaminer(t *judge.Trace, e Engine) *examiner {
 
 // source gives the number of the source with an id, or -1.
 func (x *examiner) source(id string) int {
-	for i := range x.trace.Sources {
-		if x.trace.Sources[i].ID == id {
-			return i
-		}
+	if n, ok := x.byID[id]; ok {
+		return n
 	}
 	return -1
 }
@@ -148,21 +161,39 @@ func (x *examiner) uncited() int {
 	return n
 }
 
-// examine judges one occurrence.
+// examine judges one occurrence. Occurrences of one source at one claim are
+// judged once.
 func (x *examiner) examine(i int) (Citation, *Flag) {
 	m, claim := x.markers[i], x.claims[i]
-	c := Citation{
-		ID: m.CitationID, Step: m.Step, Exists: true, QuoteAccurate: true,
-		Fidelity: accurate, Support: partially,
+	n := x.source(m.CitationID)
+	key := support{claim.Start, claim.End, n}
+	if f, ok := x.done[key]; ok && n >= 0 {
+		f.citation.Step = m.Step
+		if f.flag != nil {
+			copied := *f.flag
+			copied.Step = m.Step
+			f.flag = &copied
+		}
+		return f.citation, f.flag
 	}
-	if m.Step > 0 {
-		c.StepText = x.steps[m.Step-1].Text
+	c, flag := x.examineFirst(i, n)
+	x.done[key] = finding{c, flag}
+	return c, flag
+}
+
+func (x *examiner) examineFirst(i, n int) (Citation, *Flag) {
+	m, claim := x.markers[i], x.claims[i]
+	c := Citation{
+		// The claim, not the step: a step of one long paragraph would stand in the
+		// report once for each of its markers. Side by side they share a claim, so
+		// that is cut as well.
+		ID: m.CitationID, Step: m.Step, StepText: shortened(claim.Text), Exists: true, QuoteAccurate: true,
+		Fidelity: accurate, Support: partially,
 	}
 	flag := func(kind, severity, detail string) *Flag {
 		c.Flagged, c.Decided, c.Explanation = true, true, detail
 		return &Flag{ID: c.ID, Step: c.Step, Type: kind, Severity: severity, Detail: detail}
 	}
-	n := x.source(m.CitationID)
 	if n < 0 {
 		c.Exists, c.Support = false, unsupported
 		f := flag(notFound, major, fmt.Sprintf("No source of the trace has the id %q.", m.CitationID))

@@ -32,8 +32,12 @@ func named(t *testing.T, name string) *judge.Judge {
 // be suspicious.
 func report(t *testing.T, name string, trace judge.Trace) judge.Given {
 	t.Helper()
-	j := named(t, name)
-	got, err := rules.Engine{}.Report(context.Background(), j, &trace, judge.Planned{Judge: name})
+	return reportBy(t, named(t, name), trace)
+}
+
+func reportBy(t *testing.T, j *judge.Judge, trace judge.Trace) judge.Given {
+	t.Helper()
+	got, err := rules.Engine{}.Report(context.Background(), j, &trace, judge.Planned{Judge: j.Name})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,12 +51,21 @@ func report(t *testing.T, name string, trace judge.Trace) judge.Given {
 	if err := schema(t, j).Validate(doc); err != nil {
 		t.Errorf("schema: %v", err)
 	}
-	for _, c := range j.Checks {
-		if faults, _ := c.Run(got.Report, &trace); len(faults) > 0 {
-			t.Errorf("check %s: %s", c.Name, strings.Join(faults, "; "))
+	results, read := j.Examine(got.Report, &trace)
+	for _, c := range results {
+		if !c.OK && (builtinRubric(j) || c.Name != "dimensions.complete") {
+			t.Errorf("check %s: %s", c.Name, c.Detail)
 		}
 	}
+	if _, err := read(); err != nil {
+		t.Error(err)
+	}
 	return got
+}
+
+// builtinRubric: a test may give a judge another rubric than its checks know.
+func builtinRubric(j *judge.Judge) bool {
+	return j.Blocks["RUBRIC_DIMENSIONS"] == "" || strings.Contains(j.Blocks["RUBRIC_DIMENSIONS"], "conclusion_alignment")
 }
 
 func schema(t *testing.T, j *judge.Judge) *jsonschema.Schema {
@@ -201,11 +214,44 @@ func TestDecidedVerdicts(t *testing.T) {
 	}
 }
 
-func TestOtherJudgesGetNoReport(t *testing.T) {
-	trace := judge.Trace{ID: "t", Output: "A.\nB.", Reference: "A."}
-	for _, name := range []string{"steps", "logic"} {
-		if given := report(t, name, trace); !given.NoReport || !strings.Contains(given.Explanation, name) {
-			t.Errorf("%s: %+v, want no report and the judge's name in the explanation", name, given)
+func TestOwnJudgesGetNoReport(t *testing.T) {
+	j := named(t, "reference")
+	own := *j
+	own.Name, own.Builtin, own.Settle = "tone", false, nil
+	trace := judge.Trace{ID: "t", Output: "A.", Reference: "A."}
+	got, err := rules.Engine{}.Report(context.Background(), &own, &trace, judge.Planned{Judge: own.Name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !got.NoReport || !strings.Contains(got.Explanation, own.Name) {
+		t.Errorf("no report: %v (%s), want no report and the judge's name in the explanation", got.NoReport, got.Explanation)
+	}
+	// One that settles identical texts itself is not asked more than that.
+	own.Settle = j.Settle
+	for output, settled := range map[string]bool{"A.": true, "B.": false} {
+		trace.Output = output
+		got, err := rules.Engine{}.Report(context.Background(), &own, &trace, judge.Planned{Judge: own.Name})
+		if err != nil || got.NoReport == settled || (got.Report != nil) != settled {
+			t.Errorf("%s: report %s, %v; want one: %v", output, got.Report, err, settled)
+		}
+	}
+}
+
+// A report grows with its trace, not with markers times the step they stand in.
+func TestCitationsReportIsBounded(t *testing.T) {
+	for name, output := range map[string]string{
+		"one paragraph":    strings.Repeat("Lost profits cannot be claimed from the seller [1], ", 4000),
+		"one long claim":   strings.Repeat("lost profits and so on ", 10_000) + strings.Repeat("[1]", 4000),
+		"ranges of a step": strings.Repeat("it is so and so ", 10_000) + strings.Repeat("[1-2]", 2000),
+	} {
+		trace := judge.Trace{ID: "t", Output: output, Sources: []judge.Source{{ID: "1", Text: liability}, {ID: "2", Text: dosage}}}
+		r, _ := rules.Engine{}.Citations(&trace, judge.DefaultBand)
+		body, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if most := 1000 * r.Total; r.Total < 4000 || len(body) > most {
+			t.Errorf("%s: a report of %d bytes for %d citations of an output of %d bytes, want %d at most", name, len(body), r.Total, len(output), most)
 		}
 	}
 }

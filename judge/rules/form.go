@@ -20,6 +20,9 @@ type form struct {
 	source    *evidence.Source
 }
 
+// unmarked takes out emphasis and escapes, which are no signs of a formula.
+var unmarked = strings.NewReplacer("**", "", "__", "", "\\", "", " / ", "/")
+
 func formOf(text string) form {
 	f := form{
 		text: strings.TrimSpace(text), numbers: evidence.Numbers(text), negations: evidence.Negations(text),
@@ -31,12 +34,12 @@ func formOf(text string) form {
 		}
 	}
 	if strings.ContainsFunc(text, unicode.IsDigit) || strings.ContainsAny(text, "=^") {
-		plain := strings.NewReplacer("**", "", "__", "", "\\", "", " / ", "/").Replace(text)
-		for _, r := range plain {
+		f.signs = strings.Map(func(r rune) rune {
 			if strings.ContainsRune("^*/|~!<>=+≤≥≠±×÷√", r) {
-				f.signs += string(r)
+				return r
 			}
-		}
+			return -1
+		}, unmarked.Replace(text))
 	}
 	return f
 }
@@ -57,18 +60,16 @@ func (f form) same(g form) bool {
 
 // bare are the words of a text that are in no number and no negation.
 func (f form) bare() []string {
+	// Words, numbers and negations are all in the order of the text.
+	n, g := 0, 0
 	covered := func(sp evidence.Span) bool {
-		for _, n := range f.numbers {
-			if sp.Start < n.End && n.Start < sp.End {
-				return true
-			}
+		for n < len(f.numbers) && f.numbers[n].End <= sp.Start {
+			n++
 		}
-		for _, n := range f.negations {
-			if sp.Start < n.End && n.Start < sp.End {
-				return true
-			}
+		for g < len(f.negations) && f.negations[g].End <= sp.Start {
+			g++
 		}
-		return false
+		return n < len(f.numbers) && f.numbers[n].Start < sp.End || g < len(f.negations) && f.negations[g].Start < sp.End
 	}
 	var out []string
 	for w, sp := range f.source.Words() {

@@ -52,9 +52,14 @@ func (x *examiner) quotations(i, n int) (found int, note string) {
 // besides tells whether a source of another marker of the same claim has the
 // quotation.
 func (x *examiner) besides(i int, quote string) bool {
+	asked := map[int]bool{x.source(x.markers[i].CitationID): true, -1: true}
 	has := func(k int) bool {
 		n := x.source(x.markers[k].CitationID)
-		return n >= 0 && x.prepared(n).LocateNear(quote).Found()
+		if asked[n] {
+			return false
+		}
+		asked[n] = true
+		return x.prepared(n).LocateNear(quote).Found()
 	}
 	// Markers of one claim stand side by side.
 	for k := i - 1; k >= 0 && x.claims[k] == x.claims[i]; k-- {

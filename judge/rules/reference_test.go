@@ -21,14 +21,17 @@ func TestReference(t *testing.T) {
 		{name: "identical", output: " Lexie Grey\n", reference: "Lexie Grey", class: "exact_match"},
 		{name: "case", output: "lexie grey", reference: "Lexie Grey", class: "semantic_equivalent"},
 		{name: "articles and punctuation", output: "The Golan Heights.", reference: "Golan Heights", class: "semantic_equivalent"},
-		{name: "one of several", output: "Washington metropolitan area", reference: "FedExField in Landover, Maryland | the Washington metropolitan area", class: "semantic_equivalent"},
+		{name: "one of several", output: "Washington metropolitan area", reference: "Washington | the Washington metropolitan area", class: "semantic_equivalent"},
+		{name: "one of several that share no word", output: "Washington metropolitan area", reference: "FedExField in Landover, Maryland | the Washington metropolitan area", class: undecided},
+		{name: "a part of a list", output: "chest", reference: "chest | shoulders | torso", class: undecided},
 		{name: "an alternative alone is no exact match", output: "Lexie", reference: "Dr. Lexie Grey | Lexie", class: "semantic_equivalent"},
 		{name: "thousands", output: "It costs $1,000 now", reference: "It costs $1000 now", class: "semantic_equivalent"},
 		{name: "another number", output: "The penalty is 500 dollars a day.", reference: "The penalty is 50 dollars a day.", class: "substantive_difference",
 			differences: []string{"“500 dollars” instead of “50 dollars”"}},
 		{name: "another unit", output: "Take 5 mg a day", reference: "Take 5 g a day", class: "substantive_difference", differences: []string{"“5 mg” instead of “5 g”"}},
 		{name: "another year", output: "2018", reference: "2017 | following the 2017 season", class: "substantive_difference", differences: []string{"“2018” instead of “2017”"}},
-		{name: "a year of several", output: "2018", reference: "2017 | 2018", class: "semantic_equivalent"},
+		{name: "a year of several", output: "2018", reference: "2017 | 2018", class: undecided},
+		{name: "a year written twice", output: "in 2018", reference: "In 2018 | 2018", class: "semantic_equivalent"},
 		{name: "negation put in", output: "The clause is not void.", reference: "The clause is void.", class: "substantive_difference",
 			differences: []string{"a negation that only the output has"}},
 		{name: "negation left out", output: "The clause applies.", reference: "The clause does not apply.", class: undecided},
@@ -75,6 +78,18 @@ func TestReference(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What the question names already is no answer to it.
+func TestReferenceNamedByTheQuestion(t *testing.T) {
+	trace := judge.Trace{ID: "t", Question: "What lies to the east of the Jordan river?", Output: "East of the Jordan lies the West Bank.", Reference: "Golan Heights | Jordan"}
+	if given := report(t, "reference", trace); !given.NoReport {
+		t.Errorf("%s, want no report", given.Report)
+	}
+	trace.Output = "East of the Jordan lie the Golan Heights."
+	if given := report(t, "reference", trace); given.NoReport {
+		t.Errorf("no report (%s), want one: the answer is there", given.Explanation)
 	}
 }
 

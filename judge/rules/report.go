@@ -40,6 +40,7 @@ const (
 
 	critical = "critical"
 	major    = "major"
+	minor    = "minor"
 )
 
 // value of an occurrence: 0 when flagged or unsupported, else 1 or 0.5.

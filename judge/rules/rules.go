@@ -1,13 +1,15 @@
 // Package rules is the embedded engine: what comparing texts can decide of the
-// citations and the reference judge, without a model and without a network.
+// built-in judges' questions, without a model and without a network.
 //
 // It says that a cited source is not there, that a quotation is altered or
 // absent, that a claim stands in its source word for word, that two answers
-// are the same but for form or differ in a number or a negation. It must never
-// say more: whether a source supports a claim in other words is no question of
-// text, so it is left to a person, and the evaluation is borderline unless the
-// undecided parts cannot change the verdict. docs/rules-engine.md says how
-// often it was right on labelled data.
+// are the same but for form or differ in a number or a negation, that a step
+// of a reference is there in its words or its calculations, that final answers
+// are different numbers, that a calculation is wrong. It must never say more:
+// whether a source supports a claim in other words, or whether a reasoning is
+// valid, is no question of text, so it is left to a person, and the evaluation
+// is borderline unless the undecided parts cannot change the verdict.
+// docs/judges.md says how often it was right on labelled data.
 package rules
 
 import (
@@ -31,16 +33,20 @@ var _ judge.Reporter = Engine{}
 
 // Names of the judges that text comparison can say something about.
 const (
-	citationsJudge = "citations"
-	referenceJudge = "reference"
+	citationsJudge  = "citations"
+	referenceJudge  = "reference"
+	stepsJudge      = "steps"
+	comparisonJudge = "steps-comparison"
+	logicJudge      = "logic"
+	logicStepsJudge = "logic-steps"
 )
 
 // Name is judge.EngineRules.
 func (Engine) Name() string { return judge.EngineRules }
 
-// Report gives the report of the citations or the reference judge, and of a judge
-// that settles identical texts itself the one on those. Else there is none:
-// NoReport is true and a person decides.
+// Report gives the report of a built-in judge, and of an own judge that settles
+// identical texts itself the one on those. NoReport is true where texts show
+// nothing that a report could say; a person decides then.
 func (e Engine) Report(ctx context.Context, j *judge.Judge, t *judge.Trace, _ judge.Planned) (judge.Given, error) {
 	if err := ctx.Err(); err != nil {
 		return judge.Given{}, err
@@ -52,9 +58,27 @@ func (e Engine) Report(ctx context.Context, j *judge.Judge, t *judge.Trace, _ ju
 	case referenceJudge:
 		report, undecided := Reference(t)
 		if undecided != "" {
-			return judge.Given{NoReport: true, Explanation: undecided}, nil
+			return none(undecided), nil
 		}
 		return given(report, "")
+	case stepsJudge, comparisonJudge:
+		a, why := align(t)
+		if a == nil {
+			return none(why), nil
+		}
+		if j.Name == stepsJudge {
+			return given(a.report())
+		}
+		return given(a.comparison())
+	case logicJudge, logicStepsJudge:
+		x, found := examineLogic(j, t)
+		switch {
+		case !found:
+			return none(x.open), nil
+		case j.Name == logicJudge:
+			return given(x.rubric(), x.open)
+		}
+		return given(x.steps(), x.open)
 	}
 	// An own judge may say itself what identical texts are.
 	if j.Settle != nil {
@@ -62,11 +86,10 @@ func (e Engine) Report(ctx context.Context, j *judge.Judge, t *judge.Trace, _ ju
 			return judge.Given{Report: report}, nil
 		}
 	}
-	return judge.Given{
-		NoReport:    true,
-		Explanation: fmt.Sprintf("comparing texts cannot decide the question of judge %s; a person decides", j.Name),
-	}, nil
+	return none(fmt.Sprintf("comparing texts cannot decide the question of judge %s; a person decides", j.Name)), nil
 }
+
+func none(why string) judge.Given { return judge.Given{NoReport: true, Explanation: why} }
 
 func given(report any, undecided string) (judge.Given, error) {
 	body, err := json.Marshal(report)

@@ -3,8 +3,6 @@ package tracefile
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -56,19 +54,12 @@ type Reader struct {
 	next func() ([]member, error)
 
 	line int // where the present trace starts
-	seen map[[16]byte]earlier
+	seen seen
 	dec  decoder
 
 	warnings     []Warning
 	warned       map[string]int
 	moreWarnings int
-}
-
-// earlier is what is kept of each id, to tell another trace under the same id
-// from the same one again.
-type earlier struct {
-	content [sha256.Size]byte
-	line    int
 }
 
 // NewReader reads traces from src. The name goes into positions and messages;
@@ -80,8 +71,8 @@ func NewReader(name string, src io.Reader, o Options) (*Reader, error) {
 	}
 	r := &Reader{
 		name: name, form: o.Form, judge: o.Judge, stakesOf: o.Stakes,
-		in:   &input{br: bufio.NewReaderSize(src, 64<<10), max: o.MaxLine, at: 1},
-		seen: map[[16]byte]earlier{}, warned: map[string]int{},
+		in:     &input{br: bufio.NewReaderSize(src, 64<<10), max: o.MaxLine, at: 1},
+		warned: map[string]int{},
 	}
 	if r.stakesOf == nil {
 		r.stakesOf = judge.DefaultStakes
@@ -154,19 +145,13 @@ func (r *Reader) nextLine() ([]member, error) {
 // checkRepeated refuses another trace under an id that this file has used.
 // The same content again is fine: the importer merges it.
 func (r *Reader) checkRepeated(t *judge.Trace) error {
-	sum := sha256.Sum256([]byte(t.ID))
-	id := [16]byte(sum[:])
-	var content [sha256.Size]byte
-	if _, err := hex.Decode(content[:], []byte(judge.TraceHashes(*t).Trace)); err != nil {
-		return fmt.Errorf("the hash of trace %q is not hexadecimal: %w", t.ID, err)
+	e, err := entryOf(t.ID, judge.TraceHashes(*t).Trace, r.line)
+	if err != nil {
+		return err
 	}
-	if old, ok := r.seen[id]; ok {
-		if old.content != content {
-			return faultf("id", "%q is on line %d with other content; one file can hold one trace of an id", t.ID, old.line)
-		}
-		return nil
+	if old, known := r.seen.add(e); known && old.content != e.content {
+		return faultf("id", "%q is on line %d with other content; one file can hold one trace of an id", t.ID, old.line)
 	}
-	r.seen[id] = earlier{content, r.line}
 	return nil
 }
 

@@ -1,14 +1,14 @@
-package evidence_test
+package fold_test
 
 import (
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"github.com/countersign/countersign/judge/evidence"
+	"github.com/countersign/countersign/judge/fold"
 )
 
-func TestFold(t *testing.T) {
+func TestText(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"empty", "", ""},
 		{"case and space", "The  Supplier\n\tSHALL", "the supplier shall"},
@@ -23,16 +23,16 @@ func TestFold(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := evidence.Fold(tt.text).Text; got != tt.want {
-				t.Errorf("Fold(%q) = %q, want %q", tt.text, got, tt.want)
+			if got := fold.Text(tt.text).Text; got != tt.want {
+				t.Errorf("Text(%q) = %q, want %q", tt.text, got, tt.want)
 			}
 		})
 	}
 }
 
-func TestFoldSpan(t *testing.T) {
+func TestSpan(t *testing.T) {
 	text := "The “ﬁnal”  Zoe\u0308 — end"
-	f := evidence.Fold(text)
+	f := fold.Text(text)
 	tests := []struct{ find, want string }{
 		{"the", "The"},
 		{"final", "ﬁnal"},
@@ -54,14 +54,14 @@ func TestFoldSpan(t *testing.T) {
 	}
 }
 
-func FuzzFold(f *testing.F) {
+func FuzzText(f *testing.F) {
 	for _, s := range []string{"", "ﬁ½…", "Zoe\u0308\u0301", "a\xff\xc3", "  \u00a0 x", "İstanbul ß ς", "\u0308a", "한국어"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		folded := evidence.Fold(s)
+		folded := fold.Text(s)
 		if !utf8.ValidString(folded.Text) {
-			t.Fatalf("Fold(%q) is not valid UTF-8", s)
+			t.Fatalf("Text(%q) is not valid UTF-8", s)
 		}
 		if whole := folded.Span(0, len(folded.Text)); len(folded.Text) > 0 && whole.End != len(s) {
 			t.Fatalf("the whole maps to [%d,%d) of %d bytes", whole.Start, whole.End, len(s))
@@ -70,18 +70,30 @@ func FuzzFold(f *testing.F) {
 		for i := range folded.Text {
 			_, size := utf8.DecodeRuneInString(folded.Text[i:])
 			sp := folded.Span(i, i+size)
-			checkSpan(t, s, sp)
+			if sp.Start < 0 || sp.End > len(s) || utf8.ValidString(s) && !utf8.ValidString(sp.Of(s)) {
+				t.Fatalf("[%d,%d) is no range of %q on boundaries of runes", sp.Start, sp.End, s)
+			}
 			if sp.Len() == 0 || sp.Start < last {
 				t.Fatalf("byte %d of %q maps to [%d,%d) after %d", i, folded.Text, sp.Start, sp.End, last)
 			}
 			last = sp.Start
 		}
-		if again := evidence.Fold(folded.Text).Text; again != folded.Text && utf8.ValidString(s) {
+		if again := fold.Text(folded.Text).Text; again != folded.Text && utf8.ValidString(s) {
 			// Folding is stable but for runes whose lower case decomposes
 			// anew; such a rune must not be ASCII.
 			if strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
-				t.Fatalf("Fold(%q) = %q, and again %q", s, folded.Text, again)
+				t.Fatalf("Text(%q) = %q, and again %q", s, folded.Text, again)
 			}
 		}
 	})
+}
+
+func TestQuote(t *testing.T) {
+	for quotation, want := range map[string]string{
+		" “The Supplier, ”": "the supplier", "‘a’.": "a", "...": "", "5 mg?!": "5 mg", "end of it; ": "end of it",
+	} {
+		if got := fold.Quote(quotation); got != want {
+			t.Errorf("Quote(%q) = %q, want %q", quotation, got, want)
+		}
+	}
 }

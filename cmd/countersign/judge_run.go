@@ -1,0 +1,297 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/judge/harness"
+)
+
+// judging is one run over one file. Traces are read only as far ahead as there
+// are evaluations in the making, and evaluations are written in the order of
+// the file.
+type judging struct {
+	state    *state
+	harness  *harness.Harness
+	file     *traceFile
+	out      *evaluationFile
+	run      string
+	policy   judge.Policy // that of a trace without a project
+	progress *judgeProgress
+
+	traces, made, kept, failed int // failed: the judge failed for good
+	statuses                   map[judge.Status]int
+	verdicts                   map[judge.Verdict]int
+	costUSD                    float64
+	unpriced                   int
+	overBudget                 *harness.BudgetError // nil: there was room
+}
+
+func newJudging(s *state, h *harness.Harness, file *traceFile, out *evaluationFile, run string) *judging {
+	return &judging{
+		state: s, harness: h, file: file, out: out, run: run, policy: judge.DefaultPolicy(), progress: s.startJudgeProgress(file),
+		statuses: map[judge.Status]int{}, verdicts: map[judge.Verdict]int{},
+	}
+}
+
+// made is an evaluation, or why it was not made.
+type made struct {
+	evaluation judge.Evaluation
+	lines      written
+	err        error
+	kept       []byte // the line of an earlier run that is this evaluation
+}
+
+// group is the evaluations of one judge on one trace: one for each model. They
+// are compared when all are there.
+type group struct {
+	results []chan made
+	under   judge.Effective // the policy for them, where there are several
+}
+
+// all judges the whole file. When it is told to end, evaluations under way get a while to
+// come to an end; what is made is written, up to the first that was not.
+func (j *judging) all(told context.Context, concurrency int) error {
+	defer j.progress.end()
+	// The channel of channels keeps the order; its size bounds the memory.
+	inOrder := make(chan group, 4*concurrency)
+	slots := make(chan struct{}, concurrency)
+	ctx, cancel := context.WithCancel(told)
+	defer cancel()
+	working, stopWorking := outliving(told, judgeGrace)
+	defer stopWorking()
+
+	var readErr error
+	var workers sync.WaitGroup
+	go func() {
+		defer close(inOrder)
+		readErr = j.plan(ctx, func(t *judge.Trace, planned []judge.Planned, kept [][]byte) bool {
+			g := group{results: make([]chan made, len(planned))}
+			if len(planned) > 1 {
+				g.under = j.policy.For(planned[0].Judge, t.Domain, j.policy.StakesOfTrace(t))
+			}
+			for i := range planned {
+				g.results[i] = make(chan made, 1)
+			}
+			select {
+			case inOrder <- g:
+			case <-ctx.Done():
+				return false
+			}
+			for i, p := range planned {
+				if kept[i] != nil {
+					g.results[i] <- made{kept: kept[i]}
+					continue
+				}
+				select {
+				case slots <- struct{}{}:
+				case <-ctx.Done():
+					for _, rest := range g.results[i:] {
+						rest <- made{err: errInterrupted}
+					}
+					return false
+				}
+				workers.Go(func() {
+					defer func() { <-slots }()
+					g.results[i] <- j.one(working, t, p)
+				})
+			}
+			return true
+		})
+		if under := len(slots); under > 0 && told.Err() != nil && working.Err() == nil {
+			j.file.progress.pause()
+			j.state.say("stopping: %s under way may take up to %s to end; stop again to end at once", plural(under, "evaluation", "evaluations"), judgeGrace)
+		}
+		workers.Wait()
+	}()
+	writeErr := j.write(inOrder, cancel, func() { cancel(); stopWorking() })
+	switch {
+	case writeErr != nil:
+		return fmt.Errorf("write evaluations: %w", writeErr)
+	case j.overBudget != nil:
+		return j.overBudget
+	}
+	return readErr
+}
+
+// one makes an evaluation and what is written of it.
+func (j *judging) one(ctx context.Context, t *judge.Trace, p judge.Planned) made {
+	e, _, err := j.harness.Evaluate(ctx, t, p)
+	if err != nil {
+		return made{err: err}
+	}
+	lines, err := j.out.linesOf(e)
+	return made{evaluation: e, lines: lines, err: err}
+}
+
+// write writes what is made, in order, and returns when there is no more. After
+// an error it stops the run and only waits for its end.
+func (j *judging) write(inOrder <-chan group, stopReading, stop func()) (err error) {
+	hole := false
+	for g := range inOrder {
+		var all []made
+		for _, result := range g.results {
+			var m made
+			select {
+			case m = <-result:
+			default: // there is time to write what is made
+				if err == nil {
+					err = j.out.flush()
+				}
+				m = <-result
+			}
+			// An evaluation that could not be made leaves a hole: told to stop. A file
+			// ends before it, so that it stays in order; its replies are kept. What
+			// goes to a pipe can't be gone on with, and all of it is given.
+			hole = hole || m.err != nil && j.out.path != ""
+			var unkept *harness.LedgerError
+			switch {
+			case m.err == nil:
+				all = append(all, m)
+			case errors.As(m.err, &j.overBudget):
+				stopReading() // what is under way may still have room
+			case errors.As(m.err, &unkept) && err == nil:
+				err = unkept
+			}
+		}
+		if !hole && err == nil {
+			err = j.writeGroup(all, g.under)
+		}
+		if err != nil {
+			stop()
+		}
+	}
+	if err == nil {
+		err = j.out.flush()
+	}
+	return err
+}
+
+func (j *judging) writeGroup(all []made, under judge.Effective) error {
+	if len(all) > 1 {
+		if err := compare(all, under); err != nil {
+			return err
+		}
+	}
+	for _, m := range all {
+		if m.kept != nil {
+			if err := j.out.keep(m.kept); err != nil {
+				return err
+			}
+			continue
+		}
+		j.count(m.evaluation)
+		if err := j.out.write(m.evaluation.ID, m.lines); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plan reads the file and hands the evaluations of each trace and judge that are
+// not all made yet to start, until that returns false.
+func (j *judging) plan(ctx context.Context, start func(*judge.Trace, []judge.Planned, [][]byte) bool) error {
+	for {
+		if err := stopped(ctx); err != nil {
+			return err
+		}
+		t, pos, err := j.file.next(j.state)
+		if errors.Is(err, io.EOF) {
+			j.progress.readAll()
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if j.run != "" {
+			t.Run = j.run
+		}
+		planned, err := j.harness.Plan(&t)
+		if err != nil { // an unknown judge, which the reader has refused already
+			return err
+		}
+		j.traces++
+		j.progress.planned(len(planned), pos.Size+1)
+		for begin := 0; begin < len(planned); {
+			end := begin + 1
+			for end < len(planned) && together(planned[begin], planned[end]) {
+				end++
+			}
+			g := planned[begin:end]
+			inPlace, kept, err := j.out.before(&t, g)
+			if err != nil {
+				return err
+			}
+			j.keep(inPlace, kept)
+			if !inPlace && !start(&t, g, kept) {
+				return stopped(ctx)
+			}
+			begin = end
+		}
+	}
+}
+
+// together: two evaluations of one judge by several models are compared.
+func together(a, b judge.Planned) bool {
+	return a.Judge == b.Judge && a.Judgment == judge.NoJudgment && b.Judgment == judge.NoJudgment
+}
+
+// keep counts what earlier runs made.
+func (j *judging) keep(inPlace bool, kept [][]byte) {
+	n := 0
+	for _, line := range kept {
+		if inPlace || line != nil {
+			n++
+		}
+	}
+	j.kept += n
+	j.progress.kept(n)
+}
+
+func (j *judging) count(e judge.Evaluation) {
+	j.made++
+	j.statuses[e.Status]++
+	j.verdicts[e.Verdict]++
+	j.costUSD += e.CostUSD
+	j.unpriced += e.UnpricedCalls
+	failed := judgeFailed(e)
+	if failed {
+		j.failed++
+	}
+	j.progress.made(e.CostUSD, failed)
+}
+
+func judgeFailed(e judge.Evaluation) bool {
+	for _, r := range e.Reasons {
+		if r.Code == judge.ReasonJudgeFailed {
+			return true
+		}
+	}
+	return false
+}
+
+func (j *judging) summary() string {
+	text := fmt.Sprintf("%s, %s: %s accepted, %s for review, %s refused; %s pass, %s borderline, %s fail, %s without a verdict; %s refused",
+		plural(j.traces, "trace", "traces"), plural(j.made, "evaluation", "evaluations"),
+		thousands(j.statuses[judge.Accepted]), thousands(j.statuses[judge.InReview]), thousands(j.statuses[judge.Refused]),
+		thousands(j.verdicts[judge.Pass]), thousands(j.verdicts[judge.Borderline]), thousands(j.verdicts[judge.Fail]),
+		thousands(j.verdicts[""]),
+		plural(j.file.refused, "line", "lines"))
+	if j.kept > 0 {
+		text += fmt.Sprintf("; %s kept from before", thousands(j.kept))
+	}
+	if j.costUSD > 0 {
+		text += fmt.Sprintf("; $%.4f", j.costUSD)
+	}
+	if j.unpriced > 0 && j.costUSD > 0 {
+		text += fmt.Sprintf(" and %s without a price", plural(j.unpriced, "call", "calls"))
+	}
+	if j.failed > 0 {
+		text += fmt.Sprintf("\n%s could not be judged: the reasons say why (judge_failed)", plural(j.failed, "evaluation", "evaluations"))
+	}
+	return text
+}
