@@ -41,7 +41,7 @@ type EvaluationPage struct {
 	// Samples is how often the model was asked, and Spread how far its answers
 	// lay apart; 0 and nil: once.
 	Samples int
-	Spread  *judge.Spread
+	Spread  *Spread
 	// Uncited is how many steps claim something and cite nothing; nil: not counted.
 	Uncited *int
 	// Parts are the judge's classes of dimensions, citations and steps.
@@ -120,4 +120,11 @@ type LabelRow struct {
 	Adjudicated bool
 	Comment     string
 	At          time.Time // zero when unknown
+}
+
+// Spread is how far several answers of one model to one question lie apart.
+type Spread struct {
+	Pass, Borderline, Fail int // usable answers by verdict
+	Unusable               int // answers without a valid report, and without a vote
+	Min, Max, SD           float64
 }

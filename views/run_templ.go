@@ -863,9 +863,9 @@ func runMoney(p RunPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var44 string
-			templ_7745c5c3_Var44, templ_7745c5c3_Err = templ.JoinStringErrs(cost(p.Money.SpentUSD, p.Money.Unpriced))
+			templ_7745c5c3_Var44, templ_7745c5c3_Err = templ.JoinStringErrs(capital(cost(p.Money.SpentUSD, p.Money.Unpriced)))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `run.templ`, Line: 182, Col: 62}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `run.templ`, Line: 182, Col: 71}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var44))
 			if templ_7745c5c3_Err != nil {
@@ -957,7 +957,7 @@ func runMoney(p RunPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 84, "<span class=\"fine\" id=\"budget-note\">Empty: no limit. Before each call the most that it can cost is put aside, so a budget is never passed, and its last part may stay unspent. A higher one lets what was stopped go on.</span></p><button class=\"button\" type=\"submit\">Set the budget</button></form>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 84, "</p><button class=\"button\" type=\"submit\">Set the budget</button><p class=\"fine prose\" id=\"budget-note\">Empty: no limit. Before each call the most that it can cost is put aside, so a budget is never passed, and its last part may stay unspent. A higher one lets what was stopped go on.</p></form>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

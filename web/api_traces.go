@@ -117,7 +117,7 @@ func (s *Server) importTraces(c echo.Context, project, run, name string, src io.
 	if err != nil {
 		return got, err
 	}
-	reader, err := tracefile.NewReader(name, src, tracefile.Options{Judge: h.Judge, Stakes: h.StakesOf})
+	reader, err := tracefile.NewReader(name, src, tracefile.Options{Judge: h.Judge, Stakes: policy.StakesOf})
 	if err != nil {
 		return got, &store.FieldError{Field: "body", Message: err.Error()}
 	}

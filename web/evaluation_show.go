@@ -40,7 +40,7 @@ func (s *Server) evaluationPage(f views.Frame, a store.Actor, v store.Evaluation
 		Engine: e.Engine, Model: e.Model, Status: e.Status, Sealed: v.Sealed,
 		Trace: traceText(&v.Trace, all), Inputs: inputsOf(&v.Trace, definition),
 		Proposed: views.Mark{Verdict: e.Verdict, Label: e.Label, Score: e.Score}, Critical: e.Critical,
-		Undecided: e.Undecided, Explanation: e.Explanation, Samples: e.Samples, Spread: e.Spread, Uncited: e.Uncited, Parts: e.PartLabels,
+		Undecided: e.Undecided, Explanation: e.Explanation, Samples: e.Samples, Spread: spreadView(e.Spread), Uncited: e.Uncited, Parts: e.PartLabels,
 		Endpoint: e.Endpoint, PolicyVersion: e.PolicyVersion, UnpricedCalls: e.UnpricedCalls,
 		Reasons: e.Reasons, Checks: e.Checks, Findings: e.Findings, Report: indented(e.Report),
 		RefusedField: e.RefusedField, Fault: e.Error, Labels: labelRows(v.Labels), History: history(v.Events), Hashes: e.Hashes,
@@ -69,6 +69,16 @@ func (s *Server) evaluationPage(f views.Frame, a store.Actor, v store.Evaluation
 		p.Attempts = append(p.Attempts, attemptView(call))
 	}
 	return p
+}
+
+func spreadView(s *judge.Spread) *views.Spread {
+	if s == nil {
+		return nil
+	}
+	return &views.Spread{
+		Pass: s.Verdicts[judge.Pass], Borderline: s.Verdicts[judge.Borderline], Fail: s.Verdicts[judge.Fail],
+		Unusable: s.Unusable, Min: s.Min, Max: s.Max, SD: s.SD,
+	}
 }
 
 func isLead(a store.Actor) bool { return a.Role == store.Lead || a.Role == store.Admin }
