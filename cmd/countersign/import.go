@@ -30,9 +30,9 @@ type importCounts struct {
 	Created     int `json:"created"`
 	Revised     int `json:"revised"`
 	Unchanged   int `json:"unchanged"`
-	Labels      int `json:"labels"`              // new ones
-	Evaluations int `json:"evaluations"`         // queued
-	Lacking     int `json:"refused_evaluations"` // not queued: the trace lacks what the judge needs
+	Labels      int `json:"labels"`                     // new ones
+	Evaluations int `json:"evaluations"`                // queued
+	Lacking     int `json:"refused_evaluations"`        // not queued: the trace lacks what the judge needs
 	Unsent      int `json:"refused_endpoint,omitempty"` // not queued: the policy does not name the endpoint
 	Refused     int `json:"refused_lines"`
 	Judged      int `json:"judged"` // with --judge
