@@ -35,6 +35,17 @@ type EvaluationPage struct {
 	// Proposed is the judge's verdict, label and score.
 	Proposed Mark
 	Critical bool
+	// Undecided: the engine could not decide; Explanation is its sentence on why.
+	Undecided   bool
+	Explanation string
+	// Samples is how often the model was asked, and Spread how far its answers
+	// lay apart; 0 and nil: once.
+	Samples int
+	Spread  *Spread
+	// Uncited is how many steps claim something and cite nothing; nil: not counted.
+	Uncited *int
+	// Parts are the judge's classes of dimensions, citations and steps.
+	Parts []judge.PartLabel
 	// Result is final when ResultSource is not empty: judge, human, adjudication.
 	Result       Mark
 	ResultSource string
@@ -61,8 +72,13 @@ type EvaluationPage struct {
 	Repairs, TransportRetries      int
 	PromptTokens, CompletionTokens int
 	CostUSD                        float64
+	UnpricedCalls                  int // of a model without a price; CostUSD leaves them out
 	LatencyMS                      int64
-	StartedAt                      time.Time // zero when it has not begun
+	// Endpoint is a configured name, PolicyVersion the policy that routed it; empty
+	// and 0: the default one, and none of a project.
+	Endpoint      string
+	PolicyVersion int
+	StartedAt     time.Time // zero when it has not begun
 
 	// MayRetry shows the form that posts to /evaluations/{ID}/retry.
 	MayRetry bool
@@ -75,7 +91,10 @@ type EvaluationPage struct {
 
 // Attempt is one call that brought a reply, kept whole.
 type Attempt struct {
-	Number                         int // from 1
+	Number                         int    // from 1
+	Purpose                        string // what it asked for besides the report; empty: the report
+	Sample                         int    // which of several answers it belongs to, from 1; 0: there is one
+	Unpriced                       bool   // its model has no price
 	Endpoint                       string
 	ModelAsked                     string
 	ModelAnswered                  string
@@ -101,4 +120,11 @@ type LabelRow struct {
 	Adjudicated bool
 	Comment     string
 	At          time.Time // zero when unknown
+}
+
+// Spread is how far several answers of one model to one question lie apart.
+type Spread struct {
+	Pass, Borderline, Fail int // usable answers by verdict
+	Unusable               int // answers without a valid report, and without a vote
+	Min, Max, SD           float64
 }

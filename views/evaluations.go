@@ -27,6 +27,8 @@ type EvaluationsFilter struct {
 	Reason  string
 	// Query is what the search in the bar asked for: a trace's id or a hash.
 	Query string
+	// Version, Engine, Model and Endpoint that judged, as in the address.
+	Version, Engine, Model, Endpoint string
 }
 
 // EvaluationRow is one evaluation.
@@ -37,7 +39,15 @@ type EvaluationRow struct {
 	Run     string
 	Judge   string
 	Model   string
-	Status  judge.Status
+	// AnsweredBy is the engine that answered where another was asked; Endpoint a
+	// configured name, Samples the calls that voted where it was more than one.
+	AnsweredBy string
+	Endpoint   string
+	Samples    int
+	Status     judge.Status
+	// RefusedField and Refusal say what the trace lacks and why it was refused;
+	// empty: it was not.
+	RefusedField, Refusal string
 	// Sealed keeps Proposed, Result and telling reasons back; they are empty.
 	Sealed       bool
 	Proposed     Mark

@@ -16,6 +16,7 @@ const (
 	TabRuns        Tab = "runs"
 	TabJudges      Tab = "judges"
 	TabCalibration Tab = "calibration"
+	TabPolicy      Tab = "policy"
 	TabImport      Tab = "import"
 	TabAudit       Tab = "audit"
 )

@@ -24,7 +24,13 @@ type TracePage struct {
 	Metadata    string
 	Revisions   []Revision // newest first
 	Evaluations []EvaluationRow
-	Labels      []LabelRow
+	// Judges has each judge of the project and what it made of this trace.
+	Judges []JudgeOfTrace
+	// MayJudge shows the form that posts to /traces/{ID}/judge, with Engines to
+	// choose from.
+	MayJudge bool
+	Engines  []Choice
+	Labels   []LabelRow
 	// Sealed says that labels are kept back until this reader has answered.
 	Sealed bool
 }
@@ -36,4 +42,18 @@ type Revision struct {
 	Hash    string // of the content, whole
 	Href    string
 	Current bool // the one on this page
+}
+
+// JudgeOfTrace says what one judge made of a trace, and if nothing, why.
+type JudgeOfTrace struct {
+	Judge string
+	Href  string // its page; empty: the project has no such judge
+	// Word says in a few words how it stands: judged, waiting, refused, not judged.
+	Word string
+	// Evaluations made or under way.
+	Evaluations int
+	// Field of the trace that keeps it from being judged; empty: none does.
+	Field string
+	// Why is a sentence; empty when it was judged.
+	Why string
 }

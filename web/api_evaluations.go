@@ -2,7 +2,6 @@ package web
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -55,35 +54,4 @@ func (s *Server) apiRetryEvaluation(c echo.Context) error {
 	}
 	s.cfg.Wake()
 	return s.apiGetEvaluation(c)
-}
-
-// runView is a run in counts. PassRate is over settled results and null when
-// there are none.
-type runView struct {
-	Name        string    `json:"name"`
-	Traces      int       `json:"traces"`
-	Evaluations int       `json:"evaluations"`
-	Pending     int       `json:"pending"`
-	Refused     int       `json:"refused"`
-	Waiting     int       `json:"waiting"`
-	Final       int       `json:"final"`
-	Pass        int       `json:"pass"`
-	PassRate    *float64  `json:"pass_rate"`
-	CreatedAt   time.Time `json:"created_at"`
-}
-
-func (s *Server) apiGetRun(c echo.Context) error {
-	r, err := s.cfg.Store.Run(c.Request().Context(), user(c).Actor(), s.apiProject(c), param(c, "name"))
-	if err != nil {
-		return err
-	}
-	v := runView{
-		Name: r.Name, Traces: r.Traces, Evaluations: r.Evaluations, Pending: r.Pending, Refused: r.Refused,
-		Waiting: r.Waiting, Final: r.Final, Pass: r.Pass, CreatedAt: r.CreatedAt,
-	}
-	if r.Final > 0 {
-		rate := float64(r.Pass) / float64(r.Final)
-		v.PassRate = &rate
-	}
-	return c.JSON(http.StatusOK, v)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/judge/harness"
 	"github.com/countersign/countersign/judge/tracefile"
 	"github.com/countersign/countersign/store"
 )
@@ -112,11 +113,11 @@ const importBatch = 200
 func (s *Server) importTraces(c echo.Context, project, run, name string, src io.Reader) (received, error) {
 	ctx, actor := c.Request().Context(), user(c).Actor()
 	got := received{Errors: []lineFault{}}
-	h, err := s.cfg.Harness(ctx)
+	h, policy, err := s.judging(ctx, project)
 	if err != nil {
 		return got, err
 	}
-	reader, err := tracefile.NewReader(name, src, tracefile.Options{Judge: h.Judge, Stakes: h.StakesOf})
+	reader, err := tracefile.NewReader(name, src, tracefile.Options{Judge: h.Judge, Stakes: policy.StakesOf})
 	if err != nil {
 		return got, &store.FieldError{Field: "body", Message: err.Error()}
 	}
@@ -150,7 +151,7 @@ func (s *Server) importTraces(c echo.Context, project, run, name string, src io.
 		if run != "" {
 			t.Run = run
 		}
-		plan, err := h.Plan(&t)
+		plan, err := h.PlanUnder(&t, policy)
 		if err != nil {
 			return got, err
 		}
@@ -169,10 +170,24 @@ func (s *Server) importTraces(c echo.Context, project, run, name string, src io.
 	return got, flush()
 }
 
+// judging is what a project judges with: its harness, and its policy as it is
+// now.
+func (s *Server) judging(ctx context.Context, project string) (*harness.Harness, *judge.Policy, error) {
+	h, err := s.cfg.Harness(ctx, project)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := s.cfg.Store.ProjectNamed(ctx, project)
+	if err != nil {
+		return nil, nil, err
+	}
+	return h, &p.Policy, nil
+}
+
 // checkTraces reads a whole file for its faults and stores nothing.
-func (s *Server) checkTraces(ctx context.Context, name string, src io.Reader) (received, error) {
+func (s *Server) checkTraces(ctx context.Context, project, name string, src io.Reader) (received, error) {
 	var got received
-	h, err := s.cfg.Harness(ctx)
+	h, err := s.cfg.Harness(ctx, project)
 	if err != nil {
 		return got, err
 	}
@@ -226,6 +241,8 @@ type traceView struct {
 	Hashes      judge.Hashes     `json:"hashes"`
 	Sealed      bool             `json:"sealed,omitempty"`
 	Evaluations []evaluationLink `json:"evaluations"`
+	// NotJudged says of each judge without an evaluation why that is so.
+	NotJudged []judge.Why `json:"not_judged"`
 }
 
 type evaluationLink struct {
@@ -234,6 +251,9 @@ type evaluationLink struct {
 	Engine string       `json:"engine"`
 	Model  string       `json:"model"`
 	Status judge.Status `json:"status"`
+	// RefusedField and Message say what the trace lacks for this judge.
+	RefusedField string `json:"refused_field,omitempty"`
+	Message      string `json:"message,omitempty"`
 }
 
 func (s *Server) apiGetTrace(c echo.Context) error {
@@ -247,7 +267,11 @@ func (s *Server) apiGetTrace(c echo.Context) error {
 	}
 	out := traceView{Trace: v.Trace, Revision: v.Revision, Hashes: v.Hashes, Sealed: v.Sealed, Evaluations: []evaluationLink{}}
 	for _, e := range v.Evaluations {
-		out.Evaluations = append(out.Evaluations, evaluationLink{ID: e.ID, Judge: e.Judge, Engine: e.Engine, Model: e.Model, Status: e.Status})
+		out.Evaluations = append(out.Evaluations, evaluationLink{ID: e.ID, Judge: e.Judge, Engine: e.Engine, Model: e.Model, Status: e.Status,
+			RefusedField: e.RefusedField, Message: e.Message})
+	}
+	if out.NotJudged, err = s.whyNot(c.Request().Context(), s.apiProject(c), &v.Trace, v.Evaluations); err != nil {
+		return err
 	}
 	return c.JSON(http.StatusOK, out)
 }

@@ -231,7 +231,7 @@ func TestBrowserAccessibility(t *testing.T) {
 	}
 	reviewerPages := []string{"/", "/queue", "/queue?judge=nope", sealed, revealed, "/evaluations", "/traces/t1", "/help", "/preferences"}
 	leadPages := []string{"/", "/queue", "/calibration", "/calibration/answer-equivalence", "/calibration/citations", "/audit?verify=1", "/runs",
-		"/runs/nightly", "/judges", "/judges/answer-equivalence", "/judges/citations", "/import", "/evaluations?verdict=pass", "/traces/eq", "/nowhere", sealed,
+		"/runs/nightly", "/policy", "/judges/answer-equivalence/health", "/judges/answer-equivalence/rerun?kind=version&engine=rules&cost=show", "/judges", "/judges/answer-equivalence", "/judges/citations", "/import", "/evaluations?verdict=pass", "/traces/eq", "/nowhere", sealed,
 		"/evaluations/" + finalEvaluation(t, s)}
 
 	check := func(who, path string) {

@@ -10,7 +10,7 @@ import (
 // use (a recorded report names a version that is not ours). Nil: the project
 // never had a judge of that name.
 func (s *Server) definition(ctx context.Context, project, name, version string) (*judge.Judge, error) {
-	h, err := s.cfg.Harness(ctx)
+	h, err := s.cfg.Harness(ctx, project)
 	if err != nil {
 		return nil, err
 	}
@@ -18,6 +18,18 @@ func (s *Server) definition(ctx context.Context, project, name, version string) 
 	if ok && (known.PromptVersion == version || version == judge.Unknown) {
 		return known, nil
 	}
+	if exact, err := s.exactDefinition(ctx, project, name, version); exact != nil || err != nil {
+		return exact, err
+	}
+	if ok {
+		return known, nil
+	}
+	return nil, nil
+}
+
+// exactDefinition is an own judge's version as the project keeps it. Nil: it has
+// no such version, or it is a built-in judge of another program.
+func (s *Server) exactDefinition(ctx context.Context, project, name, version string) (*judge.Judge, error) {
 	stored, err := s.cfg.Store.Judges(ctx, project)
 	if err != nil {
 		return nil, err
@@ -27,9 +39,6 @@ func (s *Server) definition(ctx context.Context, project, name, version string) 
 			d, err := judge.ParseDefinition(name+".yaml", []byte(j.Definition))
 			return &d, err
 		}
-	}
-	if ok {
-		return known, nil
 	}
 	return nil, nil
 }

@@ -28,8 +28,8 @@ type cited struct {
 }
 
 // citationsOf finds every citation of a trace and compares it with its source.
-func citationsOf(t *judge.Trace) []cited {
-	markers := evidence.Markers(t.Output, t.Sources, nil)
+func (s *Server) citationsOf(t *judge.Trace) []cited {
+	markers := evidence.Markers(t.Output, t.Sources, s.cfg.Markers)
 	claims := evidence.Claims(t.Output, markers)
 	prepared := map[string]*evidence.Source{}
 	all := make([]cited, len(markers))

@@ -29,8 +29,9 @@ func (s *Server) listEvaluations(c echo.Context) error {
 		Filter: views.EvaluationsFilter{
 			Reasons: reasonChoices(actor), Run: filter.Run, Judge: filter.Judge, Status: string(filter.Status),
 			Verdict: string(filter.Verdict), Reason: filter.Reason, Query: filter.TraceID,
+			Version: filter.PromptVersion, Engine: filter.Engine, Model: filter.Model, Endpoint: filter.Endpoint,
 		},
-		Filtered: filter.Run+filter.Judge+string(filter.Status)+string(filter.Verdict)+filter.Reason+filter.TraceID != "",
+		Filtered: filter.Run+filter.Judge+string(filter.Status)+string(filter.Verdict)+filter.Reason+filter.TraceID+filter.PromptVersion+filter.Engine+filter.Model+filter.Endpoint != "",
 	}
 	page.NextHref, page.FirstHref = paging(c.Request().URL, next)
 	if page.Filter.Judges, err = s.judgeChoices(c, f.Project); err != nil {
@@ -52,6 +53,7 @@ func evaluationFilter(c echo.Context, project string) (store.EvaluationFilter, e
 	f := store.EvaluationFilter{
 		Project: project, Run: c.QueryParam("run"), Judge: c.QueryParam("judge"), TraceID: formOrQuery(c, "trace"),
 		Status: judge.Status(c.QueryParam("status")), Reason: c.QueryParam("reason"),
+		PromptVersion: c.QueryParam("version"), Engine: c.QueryParam("engine"), Model: c.QueryParam("model"), Endpoint: c.QueryParam("endpoint"),
 		After: c.QueryParam("after"), Limit: pageRows,
 	}
 	if f.TraceID == "" {
@@ -77,6 +79,7 @@ func evaluationRows(rows []store.EvaluationRow) []views.EvaluationRow {
 	for i, r := range rows {
 		v := views.EvaluationRow{
 			Href: evaluationPath(r.ID), Title: r.Title, TraceID: r.TraceID, Judge: r.Judge, Model: r.Model,
+			AnsweredBy: r.AnsweredBy, Endpoint: r.Endpoint, Samples: r.Samples, RefusedField: r.RefusedField, Refusal: r.Message,
 			Status: r.Status, Sealed: r.Sealed, Proposed: views.Mark{Verdict: r.Verdict, Label: r.Label, Score: r.Score}, At: r.CreatedAt,
 		}
 		if r.Result != nil {

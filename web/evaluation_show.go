@@ -25,14 +25,14 @@ func (s *Server) showEvaluation(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.render(c, http.StatusOK, views.Evaluation(evaluationPage(f, actor, v, definition)))
+	return s.render(c, http.StatusOK, views.Evaluation(s.evaluationPage(f, actor, v, definition)))
 }
 
-func evaluationPage(f views.Frame, a store.Actor, v store.EvaluationView, definition *judge.Judge) views.EvaluationPage {
+func (s *Server) evaluationPage(f views.Frame, a store.Actor, v store.EvaluationView, definition *judge.Judge) views.EvaluationPage {
 	e := v.Evaluation
 	var all []cited
 	if e.Judge == citationsJudge {
-		all = citationsOf(&v.Trace)
+		all = s.citationsOf(&v.Trace)
 	}
 	p := views.EvaluationPage{
 		Frame: f, ID: e.ID, ItemTitle: v.Trace.Title(), TraceID: e.TraceID, TraceHref: revisionPath(e.TraceID, v.Revision),
@@ -40,6 +40,8 @@ func evaluationPage(f views.Frame, a store.Actor, v store.EvaluationView, defini
 		Engine: e.Engine, Model: e.Model, Status: e.Status, Sealed: v.Sealed,
 		Trace: traceText(&v.Trace, all), Inputs: inputsOf(&v.Trace, definition),
 		Proposed: views.Mark{Verdict: e.Verdict, Label: e.Label, Score: e.Score}, Critical: e.Critical,
+		Undecided: e.Undecided, Explanation: e.Explanation, Samples: e.Samples, Spread: spreadView(e.Spread), Uncited: e.Uncited, Parts: e.PartLabels,
+		Endpoint: e.Endpoint, PolicyVersion: e.PolicyVersion, UnpricedCalls: e.UnpricedCalls,
 		Reasons: e.Reasons, Checks: e.Checks, Findings: e.Findings, Report: indented(e.Report),
 		RefusedField: e.RefusedField, Fault: e.Error, Labels: labelRows(v.Labels), History: history(v.Events), Hashes: e.Hashes,
 		Repairs: e.Repairs, TransportRetries: e.TransportRetries, PromptTokens: e.Tokens.Prompt,
@@ -69,6 +71,16 @@ func evaluationPage(f views.Frame, a store.Actor, v store.EvaluationView, defini
 	return p
 }
 
+func spreadView(s *judge.Spread) *views.Spread {
+	if s == nil {
+		return nil
+	}
+	return &views.Spread{
+		Pass: s.Verdicts[judge.Pass], Borderline: s.Verdicts[judge.Borderline], Fail: s.Verdicts[judge.Fail],
+		Unusable: s.Unusable, Min: s.Min, Max: s.Max, SD: s.SD,
+	}
+}
+
 func isLead(a store.Actor) bool { return a.Role == store.Lead || a.Role == store.Admin }
 
 // mayRetry: only what the judge failed at can be judged again.
@@ -92,7 +104,7 @@ func reviewerName(l store.LabelRow) string {
 
 func attemptView(a judge.Attempt) views.Attempt {
 	return views.Attempt{
-		Number: a.Number, Endpoint: a.Endpoint, ModelAsked: a.ModelAsked, ModelAnswered: a.ModelAnswered,
+		Number: a.Number, Purpose: a.Purpose, Sample: a.Sample, Unpriced: a.Unpriced, Endpoint: a.Endpoint, ModelAsked: a.ModelAsked, ModelAnswered: a.ModelAnswered,
 		Parameters: indented(a.Parameters), Prompt: a.Prompt, Reply: a.Reply, FinishReason: a.FinishReason,
 		PromptRemoved: a.PromptRemovedAt, ReplyRemoved: a.ReplyRemovedAt,
 		Errors: a.Errors, PromptTokens: a.Tokens.Prompt, CompletionTokens: a.Tokens.Completion,

@@ -164,3 +164,24 @@ func TestSealedItemsAreNotCounted(t *testing.T) {
 		t.Errorf("an auditor's counts: %d, sealed %d; want the one item", n, sealed)
 	}
 }
+
+func has(n *html.Node, name string) bool {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return true
+		}
+	}
+	return false
+}
+
+// rawText is a text with its line breaks.
+func rawText(n *html.Node) string {
+	if n.Type == html.TextNode {
+		return n.Data
+	}
+	var b strings.Builder
+	for c := range n.ChildNodes() {
+		b.WriteString(rawText(c))
+	}
+	return b.String()
+}

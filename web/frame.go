@@ -16,7 +16,7 @@ import (
 func tabsOf(r store.Role) []views.Tab {
 	tabs := []views.Tab{views.TabOverview, views.TabQueue, views.TabEvaluations, views.TabRuns, views.TabJudges}
 	if r != store.Reviewer {
-		tabs = append(tabs, views.TabCalibration)
+		tabs = append(tabs, views.TabCalibration, views.TabPolicy)
 	}
 	if r == store.Lead || r == store.Admin {
 		tabs = append(tabs, views.TabImport)

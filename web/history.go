@@ -39,6 +39,13 @@ var actionWords = map[string]string{
 	"token.created":         "Token made",
 	"token.revoked":         "Token revoked",
 	"project.created":       "Project made",
+	"policy.changed":        "Policy changed",
+	"run.budget_set":        "Budget of a run set",
+	"run.stopped":           "Run stopped by its budget",
+	"run.retried":           "Failed ones of a run judged again",
+	"rerun.started":         "History judged again",
+	"rerun.stopped":         "Judging again stopped",
+	"evaluation.requeued":   "Refused ones queued again",
 }
 
 func actionText(action string) string {

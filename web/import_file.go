@@ -59,7 +59,7 @@ func (s *Server) importFile(c echo.Context) error {
 	}
 	defer src.Close()
 	if p.Strict {
-		faults, err := s.checkTraces(c.Request().Context(), upload.Filename, src)
+		faults, err := s.checkTraces(c.Request().Context(), project, upload.Filename, src)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,11 @@
 package web
 
 import (
+	"encoding/json"
+	"maps"
 	"net/http"
+	"net/url"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 
@@ -15,28 +19,30 @@ func (s *Server) listJudges(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	stored, err := s.cfg.Store.Judges(c.Request().Context(), f.Project)
+	ctx, actor := c.Request().Context(), user(c).Actor()
+	stored, err := s.cfg.Store.Judges(ctx, f.Project)
 	if err != nil {
 		return err
 	}
-	uses, err := s.cfg.Store.JudgeUses(c.Request().Context(), f.Project)
+	uses, err := s.cfg.Store.JudgeUses(ctx, f.Project)
 	if err != nil {
 		return err
 	}
-	p := views.JudgesPage{Frame: f}
+	p := views.JudgesPage{Frame: f, ShowHealth: actor.Role != store.Reviewer}
 	for _, j := range stored {
 		if !j.Current {
 			continue
 		}
 		row := views.JudgeRow{
 			Href: judgePath(j.Name), Name: j.Name, Version: j.PromptVersion, Builtin: j.Builtin, CalibrationHref: calibrationPath(j.Name),
+			HealthHref: judgePath(j.Name) + "/health",
 		}
 		for _, u := range uses {
 			if u.Judge == j.Name {
 				row.Evaluations += u.Evaluations
 			}
 		}
-		d, err := s.definition(c.Request().Context(), f.Project, j.Name, j.PromptVersion)
+		d, err := s.definition(ctx, f.Project, j.Name, j.PromptVersion)
 		if err != nil {
 			return err
 		}
@@ -48,67 +54,109 @@ func (s *Server) listJudges(c echo.Context) error {
 				}
 			}
 		}
+		if p.ShowHealth {
+			h, err := s.cfg.Store.JudgeHealth(ctx, actor, f.Project, j.Name, store.HealthFilter{})
+			if err != nil {
+				return err
+			}
+			row.Health = healthSum(h.Total)
+		}
 		p.Rows = append(p.Rows, row)
 	}
 	return s.render(c, http.StatusOK, views.Judges(p))
 }
 
+// judgeHead is what every page of a judge begins with, for a role.
+func judgeHead(f views.Frame, a store.Actor, name, description, tab string) views.JudgeHead {
+	h := views.JudgeHead{Frame: f, Name: name, Description: description, Tab: tab, DefinitionHref: judgePath(name)}
+	if a.Role != store.Reviewer {
+		h.CalibrationHref, h.HealthHref, h.RerunHref = calibrationPath(name), judgePath(name)+"/health", judgePath(name)+"/rerun"
+	}
+	return h
+}
+
+// showJudge shows the definition of one version: the one in use, or the one that
+// the parameter names, as it was.
 func (s *Server) showJudge(c echo.Context) error {
 	name := param(c, "name")
 	f, err := s.frame(c, "Judge "+name, views.TabJudges)
 	if err != nil {
 		return err
 	}
-	stored, err := s.cfg.Store.Judges(c.Request().Context(), f.Project)
+	ctx, actor := c.Request().Context(), user(c).Actor()
+	versions, err := s.cfg.Store.JudgeVersions(ctx, actor, f.Project, name)
 	if err != nil {
 		return err
 	}
-	uses, err := s.cfg.Store.JudgeUses(c.Request().Context(), f.Project)
+	shown := versions[0]
+	if at := slices.IndexFunc(versions, func(v store.JudgeVersion) bool { return v.Current }); at >= 0 {
+		shown = versions[at]
+	}
+	if asked := c.QueryParam("version"); asked != "" {
+		if shown, err = s.cfg.Store.JudgeVersion(ctx, actor, f.Project, name, asked); err != nil {
+			return err
+		}
+	}
+	p := judgePage(judgeHead(f, actor, name, shown.Snapshot.Description, "definition"), shown)
+	for _, v := range versions {
+		p.Versions = append(p.Versions, views.JudgeVersion{
+			Version: v.PromptVersion, Href: judgePath(name) + "?" + url.Values{"version": {v.PromptVersion}}.Encode(),
+			EvaluationsHref: "/evaluations?" + url.Values{"judge": {name}, "version": {v.PromptVersion}}.Encode(),
+			First:           v.CreatedAt.Format("2 January 2006"), Evaluations: v.Evaluations, Current: v.Current, Shown: v.PromptVersion == shown.PromptVersion,
+		})
+	}
+	h, err := s.cfg.Harness(ctx, f.Project)
 	if err != nil {
 		return err
 	}
-	p := views.JudgePage{Frame: f, Name: name, CalibrationHref: calibrationPath(name)}
-	found := false
-	for _, j := range stored {
-		if j.Name != name {
-			continue
-		}
-		version := views.JudgeVersion{Version: j.PromptVersion, First: j.CreatedAt.Format("2 January 2006"), Current: j.Current}
-		for _, u := range uses {
-			if u.Judge == name && u.PromptVersion == j.PromptVersion {
-				version.Evaluations = u.Evaluations
-			}
-		}
-		p.Versions = append(p.Versions, version)
-		if !j.Current {
-			continue
-		}
-		found = true
-		d, err := s.definition(c.Request().Context(), f.Project, name, j.PromptVersion)
+	if known, ok := h.Judge(name); ok && known.PromptVersion == shown.PromptVersion {
+		p.System = judge.SystemPrompt("[MARK]", json.RawMessage("[SCHEMA]"))
+	}
+	if actor.Role != store.Reviewer {
+		health, err := s.cfg.Store.JudgeHealth(ctx, actor, f.Project, name, store.HealthFilter{PromptVersion: shown.PromptVersion, Days: mostHealthDays})
 		if err != nil {
 			return err
 		}
-		if d != nil { // nil: a built-in judge of an older program
-			fillJudge(&p, *d)
-		}
-	}
-	if !found {
-		return store.ErrNotFound
+		countChecks(&p, health.Total)
 	}
 	return s.render(c, http.StatusOK, views.Judge(p))
 }
 
-func fillJudge(p *views.JudgePage, d judge.Judge) {
-	p.Description, p.Version, p.Builtin, p.Ordinal = d.Description, d.PromptVersion, d.Builtin, d.Ordinal
-	p.MaxRepairs, p.BandLow, p.BandPass = d.MaxRepairs, d.Band.Low, d.Band.Pass
-	p.Prompt, p.Schema = d.Prompt, indented(d.Schema)
-	for _, in := range d.Inputs {
+func judgePage(head views.JudgeHead, v store.JudgeVersion) views.JudgePage {
+	snapshot := v.Snapshot
+	p := views.JudgePage{
+		JudgeHead: head, Version: v.PromptVersion, Current: v.Current, Builtin: v.Builtin, Ordinal: v.Ordinal,
+		MaxRepairs: snapshot.MaxRepairs, BandLow: snapshot.Band.Low, BandPass: snapshot.Band.Pass,
+		Prompt: snapshot.Prompt, Schema: indented(snapshot.Schema), Lost: snapshot.Prompt == "",
+	}
+	for _, name := range slices.Sorted(maps.Keys(snapshot.Blocks)) {
+		p.Blocks = append(p.Blocks, views.JudgeBlock{Name: name, Text: snapshot.Blocks[name]})
+	}
+	for _, in := range snapshot.Inputs {
 		p.Inputs = append(p.Inputs, views.JudgeInput{Field: in.Field, Required: in.Required})
 	}
-	for _, l := range d.Labels {
+	for _, l := range v.Labels {
 		p.Labels = append(p.Labels, views.JudgeLabel{Name: l.Name, Verdict: string(l.Verdict), Abstain: l.Abstain})
 	}
-	for _, ch := range d.Checks {
+	for _, ch := range snapshot.Checks {
 		p.Checks = append(p.Checks, views.JudgeCheck{Name: ch.Name, Kind: string(ch.Kind)})
+	}
+	return p
+}
+
+// countChecks adds to the checks of a version how often they ran and failed.
+func countChecks(p *views.JudgePage, h store.Health) {
+	if h.TooFew {
+		return
+	}
+	p.Counted = true
+	for i := range p.Checks {
+		ch := &p.Checks[i]
+		ch.Run = h.Reports
+		for _, counted := range h.Checks {
+			if counted.Name == ch.Name {
+				ch.Run, ch.Failed = counted.Run, counted.Failed
+			}
+		}
 	}
 }

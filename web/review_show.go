@@ -34,12 +34,12 @@ func (s *Server) renderReview(c echo.Context, id string, status int, form views.
 	if err != nil {
 		return err
 	}
-	return s.render(c, status, views.Desk(deskPage(f, actor, r, definition, form)))
+	return s.render(c, status, views.Desk(s.deskPage(f, actor, r, definition, form)))
 }
 
 // deskPage turns a review into its page. What is sealed is not in r; nothing
 // is left out here.
-func deskPage(f views.Frame, a store.Actor, r store.Review, definition *judge.Judge, form views.DeskForm) views.DeskPage {
+func (s *Server) deskPage(f views.Frame, a store.Actor, r store.Review, definition *judge.Judge, form views.DeskForm) views.DeskPage {
 	p := views.DeskPage{
 		Frame: f, ID: r.ReviewID, State: deskState(f.Now, a, r), Sealed: r.Sealed,
 		EvaluationID: r.EvaluationID, TraceID: r.TraceID, ItemTitle: r.Title, Judge: r.Judge,
@@ -62,7 +62,7 @@ func deskPage(f views.Frame, a store.Actor, r store.Review, definition *judge.Ju
 	}
 	var all []cited
 	if r.Judge == citationsJudge {
-		all = citationsOf(&r.Trace)
+		all = s.citationsOf(&r.Trace)
 		p.Citations = citationViews(&r.Trace, all, rulings)
 	}
 	p.Trace = traceText(&r.Trace, all)

@@ -3,6 +3,7 @@ package web_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -181,7 +182,8 @@ func (c *crowd) checkCounts(db *storetest.Database) {
 		`SELECT 'status ' || status, count(*) FROM evaluations GROUP BY 1 UNION ALL
 SELECT 'queue ' || lead_reason || CASE WHEN blind THEN ':blind' ELSE ':visible' END, count(*) FROM reviews
 WHERE state IN ('open', 'claimed', 'adjudication') GROUP BY 1 UNION ALL
-SELECT 'queue_state ' || state, count(*) FROM reviews WHERE state = 'adjudication' GROUP BY 1`: real,
+SELECT 'queue_state ' || state, count(*) FROM reviews WHERE state = 'adjudication' GROUP BY 1 UNION ALL
+SELECT 'use ' || judge || ' ' || prompt_version, count(*) FROM evaluations GROUP BY 1`: real,
 	} {
 		rows, err := db.QueryContext(c.t.Context(), query)
 		if err != nil {
@@ -205,6 +207,7 @@ SELECT 'queue_state ' || state, count(*) FROM reviews WHERE state = 'adjudicatio
 	if diff := cmp.Diff(real, kept); diff != "" {
 		c.t.Errorf("counts (-real +kept):\n%s", diff)
 	}
+	maps.DeleteFunc(real, func(name string, _ int) bool { return strings.HasPrefix(name, "use ") })
 	if diff := cmp.Diff(map[string]int{"status final": c.items}, real); diff != "" {
 		c.t.Errorf("at the end (-want +got):\n%s", diff)
 	}

@@ -3,9 +3,11 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/store"
 	"github.com/countersign/countersign/views"
 )
@@ -26,27 +28,78 @@ func (s *Server) listRuns(c echo.Context) error {
 }
 
 func (s *Server) showRun(c echo.Context) error {
-	f, err := s.frame(c, "Run "+param(c, "name"), views.TabRuns)
+	p, err := s.runPage(c)
 	if err != nil {
 		return err
-	}
-	r, err := s.cfg.Store.Run(c.Request().Context(), user(c).Actor(), f.Project, param(c, "name"))
-	if err != nil {
-		return err
-	}
-	judges, err := s.cfg.Store.RunJudges(c.Request().Context(), user(c).Actor(), f.Project, r.Name)
-	if err != nil {
-		return err
-	}
-	q := url.Values{"run": {r.Name}}.Encode()
-	p := views.RunPage{Frame: f, Run: runRow(r), EvaluationsHref: "/evaluations?" + q, QueueHref: "/queue?" + q}
-	for _, j := range judges {
-		p.Judges = append(p.Judges, views.RunJudgeRow{
-			Judge: j.Judge, Href: judgePath(j.Judge), Pass: j.Pass, Borderline: j.Borderline, Fail: j.Fail,
-			Waiting: j.Waiting, Refused: j.Refused, Failed: j.Failed,
-		})
 	}
 	return s.render(c, http.StatusOK, views.Run(p))
+}
+
+// runPage is a run as this person may see it.
+func (s *Server) runPage(c echo.Context) (p views.RunPage, err error) {
+	ctx, actor := c.Request().Context(), user(c).Actor()
+	f, err := s.frame(c, "Run "+param(c, "name"), views.TabRuns)
+	if err != nil {
+		return p, err
+	}
+	r, err := s.cfg.Store.Run(ctx, actor, f.Project, param(c, "name"))
+	if err != nil {
+		return p, err
+	}
+	judges, err := s.cfg.Store.RunJudges(ctx, actor, f.Project, r.Name)
+	if err != nil {
+		return p, err
+	}
+	reasons, err := s.cfg.Store.RunReasons(ctx, actor, f.Project, r.Name)
+	if err != nil {
+		return p, err
+	}
+	q := url.Values{"run": {r.Name}}
+	p = views.RunPage{
+		Frame: f, Run: runRow(r), MayChange: isLead(actor),
+		EvaluationsHref: "/evaluations?" + q.Encode(), QueueHref: "/queue?" + q.Encode(),
+	}
+	for _, j := range judges {
+		p.Judges = append(p.Judges, views.RunJudgeRow{
+			Judge: j.Judge, Href: judgePath(j.Judge), RerunHref: judgePath(j.Judge) + "/rerun?" + q.Encode(),
+			Pass: j.Pass, Borderline: j.Borderline, Fail: j.Fail, NoVerdict: j.NoVerdict,
+			Waiting: j.Waiting, Pending: j.Pending, Refused: j.Refused, Failed: j.Failed, Expected: j.Expected(),
+		})
+	}
+	for _, x := range reasons {
+		row := views.RunReason{Judge: x.Judge, Code: x.Code, N: x.N}
+		if x.Code != "" {
+			row.Href = "/evaluations?" + url.Values{"run": {r.Name}, "judge": {x.Judge}, "reason": {x.Code}}.Encode()
+		}
+		if x.Code == judge.ReasonJudgeFailed || x.Code == judge.ReasonInvalidOutput {
+			p.Failed += x.N
+		}
+		p.Reasons = append(p.Reasons, row)
+	}
+	if actor.Role != store.Reviewer {
+		m, err := s.cfg.Store.RunMoney(ctx, actor, f.Project, r.Name)
+		if err != nil {
+			return p, err
+		}
+		p.Money = runMoney(m)
+	}
+	return p, nil
+}
+
+func runMoney(m store.RunMoney) *views.RunMoney {
+	v := &views.RunMoney{
+		TooFew: m.Total.TooFew, SpentUSD: m.SpentUSD, HeldUSD: m.HeldUSD, Unpriced: m.Total.Unpriced, BudgetUSD: m.BudgetUSD, OnHold: m.OnHold,
+	}
+	if m.BudgetUSD != nil {
+		v.BudgetText = strconv.FormatFloat(*m.BudgetUSD, 'f', -1, 64)
+	}
+	for _, x := range m.Costs {
+		v.Rows = append(v.Rows, views.RunCost{
+			Judge: x.Judge, Model: x.Model, Evaluations: x.Evaluations, Calls: x.Calls, Unpriced: x.Unpriced,
+			PromptTokens: x.PromptTokens, CompletionTokens: x.CompletionTokens, CostUSD: x.CostUSD, TooFew: x.TooFew,
+		})
+	}
+	return v
 }
 
 func runRows(runs []store.RunRow) []views.RunRow {
@@ -59,7 +112,8 @@ func runRows(runs []store.RunRow) []views.RunRow {
 
 func runRow(r store.RunRow) views.RunRow {
 	return views.RunRow{
-		Href: runPath(r.Name), Name: r.Name, At: r.CreatedAt, Traces: r.Traces, Evaluations: r.Evaluations,
-		Evaluated: r.Evaluations - r.Pending - r.Refused, Waiting: r.Waiting, Passed: r.Pass, Settled: r.Final,
+		Href: runPath(r.Name), Name: r.Name, At: r.CreatedAt, Traces: r.Traces, Unjudged: r.Unjudged, Evaluations: r.Evaluations,
+		Pending: r.Pending, Refused: r.Refused, Waiting: r.Waiting, Failed: r.Failed, Pass: r.Pass, Borderline: r.Borderline,
+		Fail: r.Fail, NoVerdict: r.NoVerdict, Final: r.Final, CostUSD: r.CostUSD, Unpriced: r.Unpriced, CostSealed: r.CostSealed, StoppedAt: r.StoppedAt,
 	}
 }

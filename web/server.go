@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -20,8 +21,16 @@ import (
 // Config of a server. Store, Harness and SessionKey are required.
 type Config struct {
 	Store *store.Store
-	// Harness is the one with the judges that the project uses now.
-	Harness func(context.Context) (*harness.Harness, error)
+	// Harness is the one of a project, with the judges that it uses now.
+	Harness func(ctx context.Context, project string) (*harness.Harness, error)
+	// Endpoints are where this server can ask models, the default one first. Nil:
+	// it has only engines without a network.
+	Endpoints []Endpoint
+	// Price is what a model costs at an endpoint, by its name; nil: none is known.
+	Price func(endpoint, model string) store.Price
+	// Markers finds a citation marker, its first group the id; nil: the default
+	// form. The judge citations has the same.
+	Markers *regexp.Regexp
 	// Project whose pages are shown until a person chooses another one.
 	Project string
 	// BaseURL is how people reach the server; an https one makes cookies secure.
@@ -41,6 +50,13 @@ type Config struct {
 	Wake func()
 	// Version of the program, for pages and the API's description.
 	Version string
+}
+
+// Endpoint is where a server can ask models.
+type Endpoint struct {
+	Name  string // as the configuration calls it; empty: the default one
+	Host  string // without path, query or key
+	Model string // that is asked where nobody names one; empty: none is configured
 }
 
 // Server is an http.Handler for everything under one address.

@@ -103,7 +103,7 @@ func siteOver(t testing.TB, db *store.Store, c *clock) *site {
 		t.Fatal(err)
 	}
 	s.web, err = web.New(web.Config{
-		Store: s.store, Harness: func(context.Context) (*harness.Harness, error) { return s.harness, nil }, SessionKey: bytes.Repeat([]byte("s"), 32), Demo: true, MaxBody: 4 << 20,
+		Store: s.store, Harness: func(context.Context, string) (*harness.Harness, error) { return s.harness, nil }, SessionKey: bytes.Repeat([]byte("s"), 32), Demo: true, MaxBody: 4 << 20,
 		Now: s.clock.now, Logger: slog.New(slog.NewTextHandler(s.log, nil)), Version: "test",
 	})
 	if err != nil {

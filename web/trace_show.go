@@ -32,10 +32,14 @@ func (s *Server) showTrace(c echo.Context) error {
 		return err
 	}
 	t := &v.Trace
+	judges, err := s.judgesOfTrace(c.Request().Context(), project, t, v.Evaluations)
+	if err != nil {
+		return err
+	}
 	p := views.TracePage{
 		Frame: f, ID: t.ID, ItemTitle: t.Title(), Domain: t.Domain, Stakes: t.Stakes, Run: t.Run, Tags: t.Tags,
-		Cluster: t.Cluster, Hashes: v.Hashes, Trace: traceText(t, citationsOf(t)), Inputs: inputsOf(t, nil),
-		Evaluations: evaluationRows(v.Evaluations), Labels: importedRows(t.Labels), Sealed: v.Sealed,
+		Cluster: t.Cluster, Hashes: v.Hashes, Trace: traceText(t, s.citationsOf(t)), Inputs: inputsOf(t, nil),
+		Evaluations: evaluationRows(v.Evaluations), Judges: judges, MayJudge: isLead(user(c).Actor()), Engines: s.targetChoices(), Labels: importedRows(t.Labels), Sealed: v.Sealed,
 	}
 	if t.Run != "" {
 		p.RunHref = runPath(t.Run)

@@ -12,6 +12,7 @@ import (
 
 type auditCmd struct {
 	Verify auditVerifyCmd `cmd:"" help:"Recompute the hash chain of the database, or of an exported audit file."`
+	Replay auditReplayCmd `cmd:"" help:"Make an evaluation again from the prompts and replies that were kept of it, without calling a model."`
 }
 
 type auditVerifyCmd struct {

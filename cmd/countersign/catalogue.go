@@ -4,17 +4,35 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/judge/builtin"
-	"github.com/countersign/countersign/judge/harness"
 	"github.com/countersign/countersign/store"
 )
 
-// judgesFlag adds own judges to a command.
+// judgesFlag adds own judges to a command, and what a project can set of the
+// built-in ones.
 type judgesFlag struct {
 	Judges []string `help:"File or folder of own judges' definitions; may be repeated." placeholder:"DIR" config:"judges"`
+	Rubric string   `help:"File with the dimensions that logic and logic-steps score, instead of their own four." placeholder:"FILE" config:"rubric"`
+}
+
+// builtins are the built-in judges with the rubric and the citation pattern that
+// the command line or the configuration gives.
+func (f judgesFlag) builtins(s *state) ([]judge.Judge, error) {
+	setup := builtin.Setup{Markers: s.settings.markers}
+	if f.Rubric != "" {
+		data, err := os.ReadFile(f.Rubric)
+		if err != nil {
+			return nil, usagef("the rubric: %w", err)
+		}
+		if setup.Rubric, err = judge.ParseRubric(f.Rubric, data); err != nil {
+			return nil, usageError{err}
+		}
+	}
+	return builtin.JudgesWith(setup), nil
 }
 
 // own loads the definitions that the command line or the configuration names.
@@ -37,8 +55,8 @@ func (f judgesFlag) own() ([]judge.Judge, error) {
 // catalogue is the built-in judges with own ones added. Of two own judges of
 // one name the earlier counts, so that definitions given now come before
 // those of the project.
-func catalogue(own ...[]judge.Judge) ([]judge.Judge, error) {
-	all := builtin.Judges()
+func catalogue(builtins []judge.Judge, own ...[]judge.Judge) ([]judge.Judge, error) {
+	all := slices.Clone(builtins)
 	brought := len(all)
 	for _, judges := range own {
 		for _, j := range judges {
@@ -57,6 +75,10 @@ func catalogue(own ...[]judge.Judge) ([]judge.Judge, error) {
 // knownJudges are the judges of the command line and, where there is one, of the
 // project.
 func knownJudges(ctx context.Context, s *state, p projectFlags, f judgesFlag) ([]judge.Judge, error) {
+	builtins, err := f.builtins(s)
+	if err != nil {
+		return nil, err
+	}
 	own, err := f.own()
 	if err != nil {
 		return nil, err
@@ -66,21 +88,23 @@ func knownJudges(ctx context.Context, s *state, p projectFlags, f judgesFlag) ([
 		return nil, err
 	}
 	if !there {
-		return catalogue(own)
+		return catalogue(builtins, own)
 	}
 	var kept []judge.Judge
 	err = p.with(ctx, s, p.open, func(db *store.Store) error {
-		kept, err = projectJudges(ctx, db, p.Project)
+		kept, err = projectJudges(ctx, db, p.Project, nil)
 		return err
 	})
 	if err != nil && !errors.Is(err, store.ErrNotFound) { // no project yet: no judges of it
 		return nil, err
 	}
-	return catalogue(own, kept)
+	return catalogue(builtins, own, kept)
 }
 
-// projectJudges are the own judges that a project has used, as they are now.
-func projectJudges(ctx context.Context, db *store.Store, project string) ([]judge.Judge, error) {
+// projectJudges are the own judges that a project has used, as they are now. A
+// stored definition that can't be read is an error; with unreadable it is told
+// there instead and left out.
+func projectJudges(ctx context.Context, db *store.Store, project string, unreadable func(error)) ([]judge.Judge, error) {
 	stored, err := db.Judges(ctx, project)
 	if err != nil {
 		return nil, err
@@ -92,50 +116,14 @@ func projectJudges(ctx context.Context, db *store.Store, project string) ([]judg
 		}
 		j, err := judge.ParseDefinition(s.Name+" (of project "+project+")", []byte(s.Definition))
 		if err != nil {
-			return nil, fmt.Errorf("a stored definition can't be read; give a new one with --judges: %w", err)
+			err = fmt.Errorf("a stored definition can't be read; give a new one with --judges: %w", err)
+			if unreadable == nil {
+				return nil, err
+			}
+			unreadable(err)
+			continue
 		}
 		all = append(all, j)
 	}
 	return all, nil
-}
-
-// projectHarness judges for a project: with its judges and those given now,
-// which are kept with the project, and under its policy.
-func projectHarness(ctx context.Context, s *state, db *store.Store, project store.Project, own []judge.Judge, e engines, maxTokens int) (*liveJudges, error) {
-	e.share(db)
-	h, err := buildHarness(ctx, s, db, project, own, e, maxTokens)
-	if err != nil {
-		return nil, err
-	}
-	if err := takeOverDead(ctx, s, db); err != nil {
-		return nil, err
-	}
-	// What was given now is the project's from here on, so that a definition
-	// that somebody imports later is newer than it.
-	return newLiveJudges(ctx, db, project.Name, h, func(ctx context.Context) (*harness.Harness, error) {
-		return buildHarness(ctx, s, db, project, nil, e, maxTokens)
-	})
-}
-
-func buildHarness(ctx context.Context, s *state, db *store.Store, project store.Project, own []judge.Judge, e engines, maxTokens int) (*harness.Harness, error) {
-	kept, err := projectJudges(ctx, db, project.Name)
-	if err != nil {
-		return nil, err
-	}
-	all, err := catalogue(own, kept)
-	if err != nil {
-		return nil, err
-	}
-	if err := db.SaveJudges(ctx, s.operator(), project.Name, all); err != nil {
-		return nil, err
-	}
-	key, err := secret(ctx, db, "fence_key")
-	if err != nil {
-		return nil, err
-	}
-	return harness.New(harness.Config{
-		Judges: all, Default: builtin.Default(),
-		Engines: e.all, Engine: e.engine, Model: e.model, EngineByName: e.byName,
-		Policy: project.Policy, Key: key, Now: s.now, Audit: true, MaxTokens: maxTokens, Ledger: &ledger{db: db, log: s.log},
-	})
 }

@@ -17,8 +17,10 @@ type cli struct {
 	Import      importCmd      `cmd:"" help:"Import trace files into a project."`
 	Judge       judgeCmd       `cmd:"" help:"Judge a trace file without a server or database."`
 	Calibration calibrationCmd `cmd:"" help:"Show how far judges agree with people."`
+	Policy      policyCmd      `cmd:"" help:"Show, set and try the policy of a project: what is sent to people, blindness, endpoints, models."`
+	Rerun       rerunCmd       `cmd:"" help:"Judge history again: what failed, or all by another version or model. The cost is shown first."`
 	Export      exportCmd      `cmd:"" help:"Write evaluations, decisions, labels, the audit log or traces."`
-	Audit       auditCmd       `cmd:"" help:"Check the audit chain."`
+	Audit       auditCmd       `cmd:"" help:"Check the audit chain; replay an evaluation."`
 	Backup      backupCmd      `cmd:"" help:"Write a verified backup of the database, while servers go on."`
 	Restore     restoreCmd     `cmd:"" help:"Make a backup the database."`
 	Copy        copyCmd        `cmd:"" help:"Move everything to another database: SQLite and PostgreSQL, both ways."`

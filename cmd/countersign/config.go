@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -25,7 +26,10 @@ type settings struct {
 	BaseURL        string   `yaml:"base_url"`
 	Project        string   `yaml:"project"`
 	Engine         string   `yaml:"engine"`
-	Model          string   `yaml:"model"`
+	Model          textList `yaml:"model"` // one or a list
+	Endpoint       string   `yaml:"endpoint"`
+	Samples        int      `yaml:"samples"`
+	Rubric         string   `yaml:"rubric"`
 	OpenAIBaseURL  string   `yaml:"openai_base_url"`
 	OpenAIKeyFile  string   `yaml:"openai_api_key_file"`
 	Concurrency    int      `yaml:"concurrency"`
@@ -44,6 +48,16 @@ type settings struct {
 	// for ever.
 	KeepRawRepliesDays int                     `yaml:"keep_raw_replies_days"`
 	Prices             map[string]openai.Price `yaml:"prices"`
+
+	// Endpoints beside the default one, by name: policies, --endpoint and queued
+	// work name them.
+	Endpoints map[string]endpointSettings `yaml:"endpoints"`
+	Retry     retrySettings               `yaml:"retry"`
+	// CitationPattern finds a citation marker (RE2), its first group the source's
+	// id. Empty: the default form.
+	CitationPattern string `yaml:"citation_pattern"`
+
+	markers *regexp.Regexp // CitationPattern; nil: the default form
 }
 
 const defaultConfig = "countersign.yaml"
@@ -63,36 +77,52 @@ func readSettings(path string) (settings, error) {
 	if err != nil {
 		return set, usagef("configuration: %w", err)
 	}
+	return parseSettings(name, data)
+}
+
+// parseSettings reads a configuration; every fault is told with its line.
+func parseSettings(name string, data []byte) (set settings, err error) {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	d.KnownFields(true)
 	err = d.Decode(&set)
 	var faults *yaml.TypeError
 	switch {
-	case (err == nil || errors.Is(err, io.EOF)) && (set.KeepRawRepliesDays < 0 || set.KeepRawRepliesDays > maxDays):
-		return set, usagef("configuration %s: keep_raw_replies_days is %d: give 1 to %d, or 0 to keep them for ever", name, set.KeepRawRepliesDays, maxDays)
-	case err == nil || errors.Is(err, io.EOF): // an empty file sets nothing
-		return set, nil
+	case errors.Is(err, io.EOF): // an empty file sets nothing
+		return settings{}, nil
 	case errors.As(err, &faults):
-		return set, usagef("configuration %s: %s", name, strings.ReplaceAll(strings.Join(faults.Errors, "; "), " in type main.settings", ""))
+		return set, usagef("configuration %s: %s", name, goType.ReplaceAllString(strings.Join(faults.Errors, "; "), ""))
+	case err != nil:
+		return set, usagef("configuration %s: %s", name, strings.TrimPrefix(err.Error(), "yaml: "))
 	}
-	return set, usagef("configuration %s: %s", name, strings.TrimPrefix(err.Error(), "yaml: "))
+	var root yaml.Node
+	if err := yaml.Unmarshal(data, &root); err != nil { // it was read a moment ago
+		return set, usagef("configuration %s: %w", name, err)
+	}
+	return set, set.check(settingsFile{name, &root})
 }
 
-// value of the setting of this name as a flag's text; ok is false when the file
-// does not set it.
-func (s settings) value(name string) (text string, ok bool) {
+// goType is how the YAML library names where a key does not belong, which says
+// nothing to people.
+var goType = regexp.MustCompile(` in type main\.\w+`)
+
+// value of the setting of this name for a flag: its text, or a list; ok is false
+// when the file does not set it.
+func (s settings) value(name string) (value any, ok bool) {
+	if name == "model" { // the name of a model may hold any character, so no text parts a list
+		return s.Model.values(), len(s.Model) > 0
+	}
 	texts := map[string]string{
 		"addr": s.Addr, "data": s.Data, "database_url": s.DatabaseURL, "database_url_file": s.DatabaseFile,
 		"base_url": s.BaseURL, "project": s.Project, "engine": s.Engine,
-		"model": s.Model, "openai_base_url": s.OpenAIBaseURL, "openai_api_key_file": s.OpenAIKeyFile,
+		"endpoint": s.Endpoint, "rubric": s.Rubric, "openai_base_url": s.OpenAIBaseURL, "openai_api_key_file": s.OpenAIKeyFile,
 		"judges": strings.Join(s.Judges, ","), "session_key_file": s.SessionKeyFile,
 	}
-	for name, n := range map[string]int{"concurrency": s.Concurrency, "max_line": s.MaxLine, "max_tokens": s.MaxTokens} {
+	for name, n := range map[string]int{"concurrency": s.Concurrency, "max_line": s.MaxLine, "max_tokens": s.MaxTokens, "samples": s.Samples} {
 		if n != 0 {
 			texts[name] = strconv.Itoa(n)
 		}
 	}
-	text = texts[name]
+	text := texts[name]
 	return text, text != ""
 }
 

@@ -7,10 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/countersign/countersign/cmd/countersign/demo"
-	"github.com/countersign/countersign/judge"
-	"github.com/countersign/countersign/judge/recorded"
-	"github.com/countersign/countersign/judge/rules"
-	"github.com/countersign/countersign/judge/tracefile"
+	"github.com/countersign/countersign/judge/builtin"
 	"github.com/countersign/countersign/store"
 	"github.com/countersign/countersign/web"
 )
@@ -46,18 +43,40 @@ func (c demoCmd) Run(ctx context.Context, s *state) (err error) {
 	if err != nil {
 		return err
 	}
-	judges, err := projectHarness(ctx, s, db, project, own, engines{
-		all:    map[string]judge.Engine{judge.EngineRules: rules.Engine{}, judge.EngineRecorded: recorded.Engine{}},
-		engine: judge.EngineRules,
-	}, 0)
+	known, err := db.Judges(ctx, project.Name)
 	if err != nil {
 		return err
 	}
-	i := importer{state: s, db: db, project: project.Name, harness: judges.now}
+	fresh := len(known) == 0
+	if fresh {
+		if err := demoPilot(ctx, s, db, project); err != nil {
+			return err
+		}
+		if err := demoRule(ctx, s, db, project); err != nil {
+			return err
+		}
+		if project, err = db.ProjectNamed(ctx, project.Name); err != nil {
+			return err
+		}
+	}
+	judges, err := newHarnesses(ctx, s, db, builtin.Judges(), demoEngines(nil))
+	if err != nil {
+		return err
+	}
+	h, err := judges.with(ctx, project, own)
+	if err != nil {
+		return err
+	}
+	if fresh {
+		if err := demoRerun(ctx, judges, project.Name); err != nil {
+			return err
+		}
+	}
+	i := importer{state: s, db: db, project: project.Name, harness: h}
 	if err := i.demo(ctx); err != nil {
 		return err
 	}
-	if _, err := drain(ctx, s, judges, demoConcurrency); err != nil {
+	if _, err := drain(ctx, judges, project.Name, demoConcurrency); err != nil {
 		return err
 	}
 	users, err := demoPeople(ctx, s, db)
@@ -78,17 +97,8 @@ const demoConcurrency = 8
 // demo imports the embedded sets, each as a run of its own.
 func (i *importer) demo(ctx context.Context) error {
 	for _, set := range demo.Sets() {
-		src, err := set.Open()
-		if err != nil {
-			return err
-		}
-		f, err := i.state.readTraces(set.Name+".jsonl", src, -1, src.Close, tracefile.Options{Judge: i.harness.Judge}, "importing")
-		if err != nil {
-			return err
-		}
 		i.run = set.Name
-		err = i.traces(ctx, f)
-		if err = errors.Join(err, f.end(i.state)); err != nil {
+		if err := i.set(ctx, set, 0); err != nil {
 			return err
 		}
 	}

@@ -19,8 +19,9 @@ type importCmd struct {
 	Strict  bool   `help:"Import nothing if anything is wrong."`
 	Judge   bool   `help:"Judge at once, without a server."`
 	engineFlags
-	OpenAIBaseURL string `name:"openai-base-url" help:"Address of an OpenAI-compatible endpoint." placeholder:"URL" env:"OPENAI_BASE_URL" config:"openai_base_url"`
-	JSON          bool   `help:"Write the summary as JSON."`
+	OpenAIBaseURL string  `name:"openai-base-url" help:"Address of an OpenAI-compatible endpoint." placeholder:"URL" env:"OPENAI_BASE_URL" config:"openai_base_url"`
+	Budget        float64 `help:"Most that judging the run may cost, in dollars, over all servers; it stops before that. Needs --run. The worst cost of each call under way is set aside, so a little stays unspent." placeholder:"USD"`
+	JSON          bool    `help:"Write the summary as JSON."`
 }
 
 // importCounts are what an import did.
@@ -29,9 +30,10 @@ type importCounts struct {
 	Created     int `json:"created"`
 	Revised     int `json:"revised"`
 	Unchanged   int `json:"unchanged"`
-	Labels      int `json:"labels"`              // new ones
-	Evaluations int `json:"evaluations"`         // queued
-	Lacking     int `json:"refused_evaluations"` // not queued: the trace lacks what the judge needs
+	Labels      int `json:"labels"`                     // new ones
+	Evaluations int `json:"evaluations"`                // queued
+	Lacking     int `json:"refused_evaluations"`        // not queued: the trace lacks what the judge needs
+	Unsent      int `json:"refused_endpoint,omitempty"` // not queued: the policy does not name the endpoint
 	Refused     int `json:"refused_lines"`
 	Judged      int `json:"judged"` // with --judge
 }
@@ -40,6 +42,9 @@ func (n importCounts) String() string {
 	lacking := ""
 	if n.Lacking > 0 {
 		lacking = fmt.Sprintf(" and %s refused for what a trace lacks", thousands(n.Lacking))
+	}
+	if n.Unsent > 0 {
+		lacking += fmt.Sprintf(" and %s refused for where it would go", thousands(n.Unsent))
 	}
 	return fmt.Sprintf("%s: %s new, %s, %s unchanged; %s; %s queued%s; %s refused",
 		plural(n.Traces, "trace", "traces"), thousands(n.Created), plural(n.Revised, "new revision", "new revisions"),
@@ -53,8 +58,15 @@ func (c importCmd) Run(ctx context.Context, s *state) (err error) {
 	if err != nil {
 		return err
 	}
+	builtins, err := c.builtins(s)
+	if err != nil {
+		return err
+	}
 	engines, err := c.engineFlags.engines(s, c.OpenAIBaseURL)
 	if err != nil {
+		return err
+	}
+	if err := c.checkBudget(s, engines); err != nil {
 		return err
 	}
 	files, remove, err := c.inputs(ctx, s)
@@ -75,14 +87,23 @@ func (c importCmd) Run(ctx context.Context, s *state) (err error) {
 	if errors.Is(missing, store.ErrNotFound) && project.Name != store.DefaultProject {
 		s.say("made project %q, which was not there before", project.Name)
 	}
-	judges, err := projectHarness(ctx, s, db, project, own, engines, c.MaxTokens)
+	judges, err := newHarnesses(ctx, s, db, builtins, engines)
+	if err != nil {
+		return err
+	}
+	h, err := judges.with(ctx, project, own)
 	if err != nil {
 		return err
 	}
 
-	i := importer{state: s, db: db, project: project.Name, harness: judges.now, run: c.RunName}
+	i := importer{state: s, db: db, project: project.Name, harness: h, run: c.RunName}
 	if c.Strict {
 		if err := i.check(ctx, files, c.MaxLine); err != nil {
+			return err
+		}
+	}
+	if c.Budget > 0 {
+		if _, err := db.SetRunBudget(ctx, s.operator(), project.Name, c.RunName, &c.Budget); err != nil {
 			return err
 		}
 	}
@@ -92,13 +113,53 @@ func (c importCmd) Run(ctx context.Context, s *state) (err error) {
 		}
 	}
 	if err == nil && c.Judge {
-		i.Judged, err = drain(ctx, s, judges, c.Concurrency)
+		i.Judged, err = drain(ctx, judges, project.Name, c.Concurrency)
+		if err == nil {
+			err = tellStopped(ctx, s, db, project.Name, c.RunName)
+		}
 	}
 	if says := i.summary(s, c.JSON, c.Judge); err == nil {
 		err = says
 	}
 	if err == nil && i.Refused > 0 {
 		return errFailed
+	}
+	return err
+}
+
+// checkBudget refuses a budget that could not be kept.
+func (c importCmd) checkBudget(s *state, e engines) error {
+	switch {
+	case c.Budget == 0 && !s.byName["budget"]:
+		return nil
+	case !(c.Budget > 0 && c.Budget <= mostBudget):
+		return usagef("--budget is %v: give an amount in dollars above 0, at most %s", c.Budget, thousands(mostBudget))
+	case c.RunName == "":
+		return usagef("--budget goes with --run: a budget belongs to a run")
+	}
+	return e.priced()
+}
+
+// mostBudget in dollars bounds what a slip of the finger can cost.
+const mostBudget = 1_000_000
+
+// tellStopped says that the budget of a run stopped it, and how it goes on.
+func tellStopped(ctx context.Context, s *state, db *store.Store, project, run string) error {
+	if run == "" {
+		return nil
+	}
+	money, err := db.RunMoney(ctx, s.operator(), project, run)
+	if err != nil || money.StoppedAt == nil || money.BudgetUSD == nil {
+		return ignoreMissing(err)
+	}
+	s.say("the budget of run %s ($%.2f) has no room for the next call: %s on hold; a higher --budget goes on",
+		run, *money.BudgetUSD, plural(money.OnHold, "evaluation is", "evaluations are"))
+	return nil
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, store.ErrNotFound) { // no trace brought the run
+		return nil
 	}
 	return err
 }

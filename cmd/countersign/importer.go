@@ -34,6 +34,7 @@ type importer struct {
 
 	mu sync.Mutex // of the counts
 	importCounts
+	toldEndpoint bool // that traces were refused for where they would go
 }
 
 // batch is what one transaction stores, and where its traces stand.
@@ -175,6 +176,7 @@ func (i *importer) store(ctx context.Context, f *traceFile, b batch) error {
 		defer i.mu.Unlock()
 		for k, d := range done {
 			i.count(d, b.items[k].Plan)
+			i.tellEndpoint(d, b.items[k].Plan)
 		}
 		return nil
 	}
@@ -197,9 +199,25 @@ func (n *importCounts) count(d store.Imported, plan []judge.Planned) {
 		return
 	}
 	for _, p := range plan { // all of a new revision's plan is new
-		if p.Refused() {
+		switch {
+		case p.RefusedField == judge.RefusedEndpoint:
+			n.Unsent++
+		case p.Refused():
 			n.Lacking++
-			n.Evaluations--
+		default:
+			continue
+		}
+		n.Evaluations--
+	}
+}
+
+// tellEndpoint says once that traces may not be sent where they would go: the
+// other refusals are about a trace, this one about the command.
+func (i *importer) tellEndpoint(d store.Imported, plan []judge.Planned) {
+	for _, p := range plan {
+		if !i.toldEndpoint && !d.Unchanged && p.RefusedField == judge.RefusedEndpoint {
+			i.toldEndpoint = true
+			i.state.say("refused: %s", p.Message)
 		}
 	}
 }

@@ -18,12 +18,7 @@ type judgeCmd struct {
 	File string   `arg:"" help:"Trace file: JSONL, a JSON array, or CSV; - is standard input."`
 	Only []string `name:"judge" help:"Judge to use, whatever the traces ask for; may be repeated." placeholder:"NAME"`
 	judgesFlag
-	Engine      string   `help:"What judges: openai (any OpenAI-compatible endpoint), rules (embedded, no network) or recorded (reports that came with the traces). Default: openai when there is a key, else rules." enum:"openai,rules,recorded," default:"" placeholder:"NAME" env:"COUNTERSIGN_ENGINE" config:"engine"`
-	Model       []string `help:"Model that the endpoint is asked for. Several judge each trace, and where they disagree a person decides." sep:"none" placeholder:"NAME" env:"COUNTERSIGN_MODEL" config:"model"`
-	Samples     int      `help:"Answers that a model is asked for in each evaluation; the commonest verdict counts, and where they disagree a person decides." default:"1" placeholder:"N"`
-	Concurrency int      `help:"Evaluations in the making at once." default:"8" env:"COUNTERSIGN_CONCURRENCY" config:"concurrency"`
-	MaxTokens   int      `help:"Most tokens of one reply, at least 4096." default:"4096" config:"max_tokens"`
-	KeyFile     string   `name:"openai-api-key-file" help:"File that holds the endpoint's key." placeholder:"FILE" env:"OPENAI_API_KEY_FILE" config:"openai_api_key_file"`
+	engineFlags
 	lineFlag
 	BaseURL  string  `name:"base-url" help:"Address of an OpenAI-compatible endpoint." placeholder:"URL" env:"OPENAI_BASE_URL" config:"openai_base_url"`
 	Out      string  `help:"Write the evaluations to this file instead of standard output. An interrupted run leaves FILE.part and FILE.replies, and the same command goes on from them." placeholder:"FILE"`
@@ -32,19 +27,13 @@ type judgeCmd struct {
 	RunName  string  `name:"run" help:"Name the run of the traces, whatever the file says." placeholder:"NAME"`
 }
 
-// mostSamples bounds --samples: each is a call.
-const mostSamples = 100
-
 // Run judges a file without a database.
 func (c judgeCmd) Run(ctx context.Context, s *state) (err error) {
-	if c.Samples < 1 || c.Samples > mostSamples {
-		return usagef("--samples is %d: give a number from 1 to %d", c.Samples, mostSamples)
-	}
-	engines, err := c.engines(s)
+	engines, err := c.engines(s, c.BaseURL)
 	if err != nil {
 		return err
 	}
-	all, err := c.known()
+	all, err := c.known(s)
 	if err != nil {
 		return err
 	}
@@ -93,43 +82,17 @@ func (c judgeCmd) Run(ctx context.Context, s *state) (err error) {
 	return nil
 }
 
-// engines of the flags, with the first model; the others ask the same endpoint.
-func (c judgeCmd) engines(s *state) (engines, error) {
-	flags := engineFlags{Engine: c.Engine, Concurrency: c.Concurrency, MaxTokens: c.MaxTokens, KeyFile: c.KeyFile}
-	for i, model := range c.Model {
-		if model == "" || slices.Contains(c.Model[:i], model) {
-			return engines{}, usagef("--model %q is given twice or empty: name each model once", model)
-		}
-	}
-	if len(c.Model) > 0 {
-		flags.Model = c.Model[0]
-	}
-	return flags.engines(s, c.BaseURL)
-}
-
-// targets are who judges each trace.
-func (c judgeCmd) targets(e engines) []judge.Target {
-	if e.engine != judge.EngineOpenAI {
-		return []judge.Target{{Engine: e.engine, Model: e.model}}
-	}
-	samples := c.Samples
-	if samples == 1 {
-		samples = 0 // 1 is never written
-	}
-	var all []judge.Target
-	for _, model := range c.Model {
-		all = append(all, judge.Target{Engine: e.engine, Model: model, Samples: samples})
-	}
-	return all
-}
-
 // known are the judges that there are; each that is asked for is among them.
-func (c judgeCmd) known() ([]judge.Judge, error) {
+func (c judgeCmd) known(s *state) ([]judge.Judge, error) {
+	builtins, err := c.builtins(s)
+	if err != nil {
+		return nil, err
+	}
 	own, err := c.own()
 	if err != nil {
 		return nil, err
 	}
-	all, err := catalogue(own)
+	all, err := catalogue(builtins, own)
 	if err != nil {
 		return nil, err
 	}
@@ -146,12 +109,9 @@ func (c judgeCmd) known() ([]judge.Judge, error) {
 }
 
 func (c judgeCmd) harness(s *state, all []judge.Judge, e engines, key []byte, replies *journal, purse *harness.Purse, breakers *harness.Breakers) (*harness.Harness, error) {
-	config := harness.Config{
-		Judges: all, Default: builtin.Default(), Only: c.Only,
-		Engines: e.all, Engine: e.engine, Model: e.model, EngineByName: e.byName,
-		Targets: c.targets(e), ModelsByName: true,
-		Key: key, Now: s.now, MaxTokens: c.MaxTokens, Breakers: breakers,
-	}
+	config := e.configure(harness.Config{
+		Judges: all, Default: builtin.Default(), Only: c.Only, Key: key, Now: s.now, Breakers: breakers,
+	})
 	// A nil pointer in an interface is no nil interface.
 	if replies != nil {
 		config.Ledger = replies

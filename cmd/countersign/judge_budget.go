@@ -21,10 +21,8 @@ func (c judgeCmd) budget(ctx context.Context, s *state, e engines, replies *jour
 	if e.engine != judge.EngineOpenAI {
 		return nil, usagef("--budget is for models that are paid: the engine %s costs nothing", e.engine)
 	}
-	for _, model := range c.Model {
-		if _, ok := s.settings.Prices[model]; !ok {
-			return nil, usagef("--budget needs to know what model %s costs: give its price under prices in countersign.yaml", model)
-		}
+	if err := e.priced(); err != nil {
+		return nil, err
 	}
 	purse := harness.NewPurse(judge.Nano(c.Budget))
 	return purse, purse.Spent(ctx, "earlier runs", "", replies.paid())

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/judge/builtin"
 )
 
 type judgesCmd struct {
@@ -111,11 +112,15 @@ type judgesShowCmd struct {
 	Name string `arg:"" help:"Name of the judge."`
 	projectFlags
 	judgesFlag
-	JSON bool `help:"Write JSON instead of the definition as it was written."`
+	Version string `help:"A version that the project has used, by its hash or the first 8 digits of it, instead of the present one." placeholder:"HASH"`
+	JSON    bool   `help:"Write JSON instead of the definition as it was written."`
 }
 
 // Run shows one judge.
 func (c judgesShowCmd) Run(ctx context.Context, s *state) error {
+	if c.Version != "" {
+		return c.stored(ctx, s)
+	}
 	all, err := knownJudges(ctx, s, c.projectFlags, c.judgesFlag)
 	if err != nil {
 		return err
@@ -138,15 +143,47 @@ func (c judgesShowCmd) Run(ctx context.Context, s *state) error {
 
 type judgesValidateCmd struct {
 	Paths []string `arg:"" name:"path" help:"Definition files, or folders of them."`
+	JSON  bool     `help:"Write JSON."`
+}
+
+// validated is what --json shows of the paths.
+type validated struct {
+	OK     bool        `json:"ok"`
+	Judges []judgeView `json:"judges"` // those without a fault
+	Faults []faultView `json:"faults"`
+}
+
+// faultView is one fault of a definition; Line is 0 where it is of the whole file.
+type faultView struct {
+	File    string `json:"file"`
+	Line    int    `json:"line,omitempty"`
+	Message string `json:"message"`
+}
+
+// faultsOf takes apart the faults of definitions.
+func faultsOf(path string, err error) []faultView {
+	var one *judge.DefinitionError
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []faultView
+		for _, e := range joined.Unwrap() {
+			all = append(all, faultsOf(path, e)...)
+		}
+		return all
+	}
+	if errors.As(err, &one) {
+		return []faultView{{File: one.File, Line: one.Line, Message: one.Msg}}
+	}
+	return []faultView{{File: path, Message: err.Error()}}
 }
 
 // Run checks definitions and says every fault with its place.
 func (c judgesValidateCmd) Run(s *state) error {
 	failed := false
+	found := validated{Judges: []judgeView{}, Faults: []faultView{}}
 	for _, path := range c.Paths {
 		judges, err := judge.LoadDefinitions(path)
 		if err == nil {
-			_, err = catalogue(judges)
+			_, err = catalogue(builtin.Judges(), judges)
 		}
 		if err != nil {
 			var place *judge.DefinitionError
@@ -155,14 +192,28 @@ func (c judgesValidateCmd) Run(s *state) error {
 				return usageError{err}
 			}
 			failed = true
-			s.say("%v", err)
+			if c.JSON {
+				found.Faults = append(found.Faults, faultsOf(path, err)...)
+			} else {
+				s.say("%v", err)
+			}
 		}
 		for _, j := range judges {
+			if c.JSON {
+				found.Judges = append(found.Judges, viewJudge(j, false))
+				continue
+			}
 			fmt.Fprintf(s.stdout, "%s: version %s, %s, %s\n", j.Name, shortHash(j.PromptVersion),
 				plural(len(j.Labels), "label", "labels"), plural(len(j.Checks), "check", "checks"))
 			for _, note := range j.Notes {
 				s.say("note: %s", note)
 			}
+		}
+	}
+	if c.JSON {
+		found.OK = !failed
+		if err := s.writeJSON(found); err != nil {
+			return err
 		}
 	}
 	if failed {

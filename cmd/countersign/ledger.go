@@ -9,9 +9,10 @@ import (
 	"github.com/countersign/countersign/store"
 )
 
-// ledger keeps replies in the store, and waits for one that is away: a reply
-// that was paid for must not be lost for it. An outage is told once when it
-// begins and once when it ends.
+// ledger keeps replies in the store, with what they cost and the steps that were
+// read from them, and waits for a store that is away: a reply that was paid for
+// must not be lost for it. An outage is told once when it begins and once when
+// it ends.
 type ledger struct {
 	db  *store.Store
 	log *slog.Logger
@@ -33,6 +34,45 @@ func (l *ledger) KeptReply(ctx context.Context, evaluation, call string) (r judg
 func (l *ledger) KeepReply(ctx context.Context, evaluation, call string, r judge.KeptReply) error {
 	return l.wait(ctx, func() error { return l.db.KeepReply(ctx, evaluation, call, r) })
 }
+
+// Hold is the store's.
+func (l *ledger) Hold(ctx context.Context, evaluation, call string, amount judge.NanoUSD) (ok bool, err error) {
+	err = l.wait(ctx, func() error {
+		ok, err = l.db.Hold(ctx, evaluation, call, amount)
+		return err
+	})
+	return ok, err
+}
+
+// Spent is the store's.
+func (l *ledger) Spent(ctx context.Context, evaluation, call string, cost judge.NanoUSD) error {
+	return l.wait(ctx, func() error { return l.db.Spent(ctx, evaluation, call, cost) })
+}
+
+// Drop is the store's.
+func (l *ledger) Drop(ctx context.Context, evaluation, call string) error {
+	return l.wait(ctx, func() error { return l.db.Drop(ctx, evaluation, call) })
+}
+
+// CutSteps is the store's.
+func (l *ledger) CutSteps(ctx context.Context, key string) (c judge.CutSteps, ok bool, err error) {
+	err = l.wait(ctx, func() error {
+		c, ok, err = l.db.CutSteps(ctx, key)
+		return err
+	})
+	return c, ok, err
+}
+
+// KeepCutSteps is the store's.
+func (l *ledger) KeepCutSteps(ctx context.Context, key string, c judge.CutSteps) error {
+	return l.wait(ctx, func() error { return l.db.KeepCutSteps(ctx, key, c) })
+}
+
+var (
+	_ judge.ReplyLedger = (*ledger)(nil)
+	_ judge.Purse       = (*ledger)(nil)
+	_ judge.StepCache   = (*ledger)(nil)
+)
 
 // wait tries until the database is there or ctx ends.
 func (l *ledger) wait(ctx context.Context, try func() error) error {

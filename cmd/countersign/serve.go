@@ -8,12 +8,12 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/countersign/countersign/judge/harness"
 	"github.com/countersign/countersign/store"
 	"github.com/countersign/countersign/web"
 )
@@ -39,6 +39,10 @@ func (c serveCmd) Run(ctx context.Context, s *state) (err error) {
 	if err != nil {
 		return err
 	}
+	builtins, err := c.builtins(s)
+	if err != nil {
+		return err
+	}
 	engines, err := c.engineFlags.engines(s, c.OpenAIBaseURL)
 	if err != nil {
 		return err
@@ -56,8 +60,11 @@ func (c serveCmd) Run(ctx context.Context, s *state) (err error) {
 	if err != nil {
 		return err
 	}
-	judges, err := projectHarness(ctx, s, db, project, own, engines, c.MaxTokens)
+	judges, err := newHarnesses(ctx, s, db, builtins, engines)
 	if err != nil {
+		return err
+	}
+	if _, err := judges.with(ctx, project, own); err != nil {
 		return err
 	}
 	users, err := db.Users(ctx, s.operator())
@@ -66,10 +73,10 @@ func (c serveCmd) Run(ctx context.Context, s *state) (err error) {
 	}
 	service := service{
 		state: s, db: db, judges: judges, project: project.Name, addr: c.Addr, baseURL: c.BaseURL,
-		sessionKey: given, concurrency: c.Concurrency,
+		sessionKey: given, concurrency: c.Concurrency, markers: s.settings.markers,
 	}
 	return service.run(ctx, func(_ context.Context, address string, _ *web.Server) error {
-		s.say("countersign serves %s; database %s; judging by %s", address, db.Place(), engines.engine)
+		s.say("countersign serves %s; database %s; judging by %s", address, db.Place(), engines)
 		if len(users) == 0 {
 			s.say("nobody can sign in yet: add a person with `countersign user add EMAIL --role admin --password-stdin`")
 		}
@@ -97,12 +104,13 @@ func (c serveCmd) sessionKey(s *state) ([]byte, error) {
 type service struct {
 	state       *state
 	db          *store.Store
-	judges      *liveJudges
+	judges      *harnesses
 	project     string
 	addr        string
 	baseURL     string // empty: where it listens
 	sessionKey  []byte // empty: the stored one
 	concurrency int
+	markers     *regexp.Regexp // of citations; nil: the default form
 	demo        bool
 }
 
@@ -128,16 +136,18 @@ func (v service) run(ctx context.Context, ready func(ctx context.Context, addres
 	if address == "" {
 		address = "http://" + listener.Addr().String()
 	}
-	wake := make(chan struct{}, 1)
+	woken := make(chan struct{}, 1)
+	wake := func() {
+		select {
+		case woken <- struct{}{}:
+		default: // it is awake
+		}
+	}
 	site, err := web.New(web.Config{
-		Store: v.db, Harness: v.judges.current, Project: v.project, BaseURL: strings.TrimSuffix(address, "/"),
+		Store: v.db, Harness: v.judges.of, Project: v.project, BaseURL: strings.TrimSuffix(address, "/"),
+		Endpoints: v.judges.engines.endpoints(), Price: v.judges.engines.priceAt, Markers: v.markers,
 		SessionKey: key, Demo: v.demo, Logger: v.state.log, Now: v.state.now, Version: programVersion(),
-		Wake: func() {
-			select {
-			case wake <- struct{}{}:
-			default: // it is awake
-			}
-		},
+		Wake: wake,
 	})
 	if err != nil {
 		return err
@@ -145,10 +155,10 @@ func (v service) run(ctx context.Context, ready func(ctx context.Context, addres
 	if err := ready(ctx, address, site); err != nil {
 		return err
 	}
-	return v.work(ctx, listener, site, wake)
+	return v.work(ctx, listener, site, woken, wake)
 }
 
-func (v service) work(ctx context.Context, listener net.Listener, site *web.Server, wake <-chan struct{}) error {
+func (v service) work(ctx context.Context, listener net.Listener, site *web.Server, woken <-chan struct{}, wake func()) error {
 	server := &http.Server{
 		Handler:           site,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -159,12 +169,14 @@ func (v service) work(ctx context.Context, listener net.Listener, site *web.Serv
 		ErrorLog:          slog.NewLogLogger(v.state.log.Handler(), slog.LevelWarn),
 	}
 	server.RegisterOnShutdown(site.EndStreams) // they end by themselves only when the reader goes
-	worker := harness.Worker{
-		List: workList{Store: v.db, judges: v.judges}, Harness: v.judges.now, Name: workerName(),
-		Concurrency: v.concurrency, Wake: wake, Log: v.state.log,
+	worker, err := v.judges.worker(v.concurrency, "")
+	if err != nil {
+		return err
 	}
+	worker.Wake = woken
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return worker.Run(ctx) })
+	group.Go(func() error { return v.judges.keepRerunning(ctx, wake) })
 	group.Go(func() error { return keepUp(ctx, v.state, v.db) })
 	group.Go(func() error {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

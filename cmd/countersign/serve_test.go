@@ -97,6 +97,7 @@ func TestDemo(t *testing.T) {
 		}
 	}
 	mustRun(t, exitOK, nil, "audit", "verify", "--data", data)
+	checkDemoHistory(t, data)
 }
 
 // TestServe judges what a second process imports while it serves, by an own

@@ -13,21 +13,35 @@ type counter struct{ total atomic.Int64 }
 func (c *counter) add(n int) { c.total.Add(int64(n)) }
 func (c *counter) n() int    { return int(c.total.Load()) }
 
-// drain judges everything that is queued, and says how much that was. When it
+// worker of this process. It judges for one project, or for every one of the
+// database when only is empty.
+func (h *harnesses) worker(concurrency int, only string) (*harness.Worker, error) {
+	any, err := h.forWorker()
+	if err != nil {
+		return nil, err
+	}
+	return &harness.Worker{
+		List: workList{Store: h.db, judges: h, only: only}, Harness: any, Name: workerName(),
+		Of: h.last, Concurrency: concurrency, Log: h.state.log,
+	}, nil
+}
+
+// drain judges everything that is queued in a project, and says how much that was. When it
 // is told to stop, evaluations under way are finished or put back.
-func drain(ctx context.Context, s *state, judges *liveJudges, concurrency int) (int, error) {
-	pending, err := judges.db.PendingWork(ctx, judges.project)
+func drain(ctx context.Context, judges *harnesses, project string, concurrency int) (int, error) {
+	pending, err := judges.db.PendingWork(ctx, project)
 	if err != nil {
 		return 0, err
 	}
-	p := s.startProgress("judging", int64(pending), false)
+	worker, err := judges.worker(concurrency, project)
+	if err != nil {
+		return 0, err
+	}
+	p := judges.state.startProgress("judging", int64(pending), false)
 	defer p.end()
 	var judged counter
-	worker := harness.Worker{
-		List: workList{Store: judges.db, judges: judges}, Harness: judges.now, Name: workerName(), Concurrency: concurrency, Log: s.log,
-		Patience: importPatience,
-		Done:     func(n int) { judged.add(n); p.add(int64(n)) },
-	}
+	worker.Patience = importPatience
+	worker.Done = func(n int) { judged.add(n); p.add(int64(n)) }
 	err = worker.Drain(ctx)
 	if err == nil {
 		err = stopped(ctx)

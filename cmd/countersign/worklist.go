@@ -9,22 +9,27 @@ import (
 )
 
 // workList is the store's, with the definition that each evaluation was
-// planned with.
+// planned with: its project's.
 type workList struct {
 	*store.Store
-	judges *liveJudges
+	judges *harnesses
+	only   string // a project; empty: all
 }
 
 // ClaimWork is the store's. It fills in the judges.
-func (l workList) ClaimWork(ctx context.Context, worker string, n int, lease time.Duration) ([]judge.Work, error) {
-	work, err := l.Store.ClaimWork(ctx, worker, n, lease)
+func (l workList) ClaimWork(ctx context.Context, worker string, n int, lease time.Duration) (work []judge.Work, err error) {
+	if l.only != "" {
+		work, err = l.Store.ClaimProjectWork(ctx, worker, l.only, n, lease)
+	} else {
+		work, err = l.Store.ClaimWork(ctx, worker, n, lease)
+	}
 	if err != nil {
 		return nil, err
 	}
 	for i := range work {
 		if i > 0 && sameJudge(work[i], work[i-1]) { // batches are of few judges
 			work[i].Judge = work[i-1].Judge
-		} else if work[i].Judge, err = l.judges.definition(ctx, work[i].Planned); err != nil {
+		} else if work[i].Judge, err = l.judges.definition(ctx, work[i].Project, work[i].Planned); err != nil {
 			return nil, err
 		}
 	}

@@ -117,7 +117,7 @@ func (s *shift) one(held *hold) *judge.Finished {
 	ctx, cancel := withLimit(held.ctx, s.worker.limit())
 	defer cancel()
 	work := held.work
-	e, draw, err := s.worker.Harness.evaluate(ctx, task{
+	e, draw, err := s.worker.of(work.Project).evaluate(ctx, task{
 		judge: work.Judge, trace: &work.Trace, planned: work.Planned, policy: work.Policy, key: work.EvaluationID,
 	})
 	if err != nil {

@@ -17,6 +17,9 @@ import (
 type Worker struct {
 	List    judge.WorkList
 	Harness *Harness
+	// Of gives the harness of a project, which has the same engines; nil, or a nil
+	// answer: Harness. It is asked for each evaluation, so it must be quick.
+	Of func(project string) *Harness
 	// Name tells workers of one list apart.
 	Name string
 	// Concurrency is the number of evaluations in the making at once; 4 when 0.
@@ -130,6 +133,16 @@ func (w *Worker) pause(ctx context.Context, d time.Duration) {
 	case <-w.Wake:
 	case <-ctx.Done():
 	}
+}
+
+// of is the harness that makes a project's evaluations.
+func (w *Worker) of(project string) *Harness {
+	if w.Of != nil {
+		if h := w.Of(project); h != nil {
+			return h
+		}
+	}
+	return w.Harness
 }
 
 func (w *Worker) name() string         { return cmp.Or(w.Name, "worker") }

@@ -1,0 +1,80 @@
+package web_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/countersign/countersign/judge/harness"
+	"github.com/countersign/countersign/store"
+)
+
+// TestAPIPolicy reads, changes, tries out and conflicts, by role.
+func TestAPIPolicy(t *testing.T) {
+	s := newSite(t)
+	_, lead := s.user("lea@example.org", store.Lead)
+	_, auditor := s.user("ann@example.org", store.Auditor)
+	_, reviewer := s.user("ada@example.org", store.Reviewer)
+	s.load(citationTrace("t1"), recordedTrace("r1", "Yes"))
+	type version struct {
+		Version int
+		Policy  map[string]any
+		Author  string
+		Comment string
+	}
+	var now version
+	s.api(auditor, http.MethodGet, "/api/v1/policy", nil).json(t, &now)
+	if now.Version != 1 || now.Policy["lease_minutes"] != 30.0 {
+		t.Fatalf("the policy: %+v", now)
+	}
+	now.Policy["lease_minutes"] = 12
+	change := map[string]any{"policy": now.Policy, "comment": "shorter"}
+	wantProblem(t, s.api(auditor, http.MethodPost, "/api/v1/policy", change), http.StatusForbidden, "")
+	r := s.api(lead, http.MethodPost, "/api/v1/policy", change)
+	var saved version
+	r.json(t, &saved)
+	if r.StatusCode != http.StatusOK || saved.Version != 2 || saved.Policy["lease_minutes"] != 12.0 || saved.Comment != "shorter" || saved.Author != "lea" {
+		t.Errorf("saved: %s %+v", r.Status, saved)
+	}
+	wantProblem(t, s.api(lead, http.MethodPost, "/api/v1/policy", change), http.StatusConflict, "")
+	var first version
+	s.api(auditor, http.MethodGet, "/api/v1/policy?version=1", nil).json(t, &first)
+	if first.Policy["lease_minutes"] != 30.0 {
+		t.Errorf("version 1 has %v minutes", first.Policy["lease_minutes"])
+	}
+	for name, c := range map[string]struct{ body, field, detail string }{
+		"no version":    {`{"policy": {"lease_minutes": 3}}`, "policy.version", "name the version"},
+		"unknown key":   {`{"policy": {"version": 2, "lease": 3}}`, "policy", `unknown key "lease"`},
+		"unknown judge": {`{"policy": {"version": 2, "rules": [{"judge": "nobody", "below": 0.5}]}}`, "policy", "no judge of the project"},
+		"no policy":     {`{}`, "policy", "is missing"},
+		"unknown field": {`{"polic": {}}`, "polic", ""},
+	} {
+		r := s.api(lead, http.MethodPost, "/api/v1/policy", c.body)
+		wantProblem(t, r, http.StatusUnprocessableEntity, c.field)
+		if !strings.Contains(r.body, strings.ReplaceAll(c.detail, `"`, `\"`)) {
+			t.Errorf("%s: %s, want %q in it", name, r.body, c.detail)
+		}
+	}
+
+	wantProblem(t, s.api(reviewer, http.MethodGet, "/api/v1/policy", nil), http.StatusForbidden, "")
+	wantProblem(t, s.api(reviewer, http.MethodPost, "/api/v1/policy/dry-run", nil), http.StatusForbidden, "")
+	wantProblem(t, s.api(auditor, http.MethodPost, "/api/v1/policy/dry-run", `{"last": 0}`), http.StatusUnprocessableEntity, "last")
+	var same, quiet harness.DryRunResult
+	s.api(auditor, http.MethodPost, "/api/v1/policy/dry-run", nil).json(t, &same)
+	if same.Evaluations != 2 || same.NewlySent.Count != 0 || same.NoLongerSent.Count != 0 || same.Before.Sent != 1 {
+		t.Errorf("the present policy tried out changes something: %+v", same)
+	}
+	s.api(auditor, http.MethodPost, "/api/v1/policy/dry-run",
+		`{"judge": "citations", "policy": {"audit": {"random": 0}, "reasons": {"misattribution": "off", "critical_error": "off", "ambiguous_score": "off", "below_threshold": "off", "inconsistent_output": "off"}}}`).json(t, &quiet)
+	if diff := cmp.Diff([]int{1, 1, 0}, []int{quiet.Evaluations, quiet.Before.Sent, quiet.After.Sent}); diff != "" {
+		t.Errorf("a quiet policy (-want +got):\n%s", diff)
+	}
+	var raw map[string]json.RawMessage
+	s.api(lead, http.MethodPost, "/api/v1/policy/dry-run", `{"judge": "citations"}`).json(t, &raw)
+	if string(raw["evaluations"]) != "0" || string(raw["sealed_left_out"]) != "1" {
+		t.Errorf("a lead's dry run looks at what they may review blind: %s", raw["evaluations"])
+	}
+}

@@ -1,0 +1,253 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/views"
+)
+
+// The form of a policy's project level: its fields as text, and back. What the
+// form has no field for (rules, exceptions of blindness) stays as it was.
+
+// defaultHighDomains are what a policy means that names none.
+var defaultHighDomains = []string{"legal", "medical", "finance", "safety"}
+
+// policyFields writes a policy's project level into the fields.
+func policyFields(p judge.Policy, known []Endpoint) views.PolicyFields {
+	e := p.For("", "", judge.StandardStakes)
+	f := views.PolicyFields{
+		RandomAudit: percentText(p.RandomAudit), BoundaryAudit: percentText(p.BoundaryAudit), BoundaryWidth: numberText(e.BoundaryWidth), Seed: p.Seed,
+		Blind: p.Blind, BlindShare: percentText(p.BlindShare), DueHigh: strconv.Itoa(p.DueHoursHigh), DueStandard: strconv.Itoa(p.DueHoursStandard),
+		Lease: strconv.Itoa(p.LeaseMinutes), EndpointsNamed: p.Endpoints != nil, Endpoints: strings.Join(p.Endpoints, ", "),
+		Samples: strconv.Itoa(e.Samples), Temperature: numberText(e.SampleTemperature), Between: e.Disagreement.Between, Recorded: e.Disagreement.Recorded,
+		BlindRules: len(p.BlindRules),
+	}
+	domains := p.HighStakesDomains
+	if domains == nil {
+		domains = defaultHighDomains
+	}
+	f.Domains = strings.Join(domains, ", ")
+	if p.BudgetUSD > 0 {
+		f.Budget = numberText(p.BudgetUSD)
+	}
+	var models []string
+	for _, m := range p.Models {
+		models = append(models, modelText(m))
+	}
+	f.Models = strings.Join(models, ", ")
+	var names []string
+	for _, k := range known {
+		names = append(names, endpointText(k))
+	}
+	f.Known = strings.Join(names, ", ")
+	for _, code := range judge.ReasonCodes() {
+		f.Reasons = append(f.Reasons, policyReason(p, code))
+	}
+	return f
+}
+
+func policyReason(p judge.Policy, code string) views.PolicyReason {
+	usual := judge.DefaultPolicy()
+	r := views.PolicyReason{
+		Code: code, High: p.Reasons[code].High, Standard: p.Reasons[code].Standard, Severities: code == judge.ReasonMisattribution,
+		UsualHigh: usualSwitch(usual, code, judge.HighStakes), UsualStandard: usualSwitch(usual, code, judge.StandardStakes),
+	}
+	if err := (judge.Policy{Reasons: map[string]judge.Switch{code: {High: judge.SwitchOff, Standard: judge.SwitchOff}}}).Check(); err != nil {
+		for _, f := range policyFaultsOf(err) {
+			if f.Path == "/reasons/"+code {
+				r.Fixed = f.Msg
+			}
+		}
+	}
+	return r
+}
+
+// usualSwitch is what holds where a policy says nothing.
+func usualSwitch(p judge.Policy, code string, stakes judge.Stakes) string {
+	e := p.For("", "", stakes)
+	switch {
+	case code == judge.ReasonMisattribution:
+		return "from " + e.LeastSeverity()
+	case code == judge.ReasonBelowThreshold:
+		return "as the judge says"
+	case e.On(nil, code):
+		return "on"
+	}
+	return "off"
+}
+
+// policyOf reads the fields onto the policy they were made from. The error joins
+// a *judge.PolicyFault for each value that is not of its form.
+func policyOf(base judge.Policy, form url.Values) (judge.Policy, error) {
+	r := &fieldReader{form: form}
+	p := base
+	p.RandomAudit, p.BoundaryAudit = r.percent("random_audit", "The random audit"), r.percent("boundary_audit", "The boundary audit")
+	p.BoundaryWidth = orDefault(r.number("boundary_width", "The width of the boundary"), judge.Policy{}.For("", "", "").BoundaryWidth, base.BoundaryWidth)
+	p.Seed, p.Blind = form.Get("seed"), form.Get("blind")
+	p.BlindShare = r.percent("blind_share", "The blind share")
+	p.DueHoursHigh, p.DueHoursStandard = r.whole("due_high", "The due time at high stakes"), r.whole("due_standard", "The due time at standard stakes")
+	p.LeaseMinutes = r.whole("lease_minutes", "The length of a claim")
+	p.HighStakesDomains = listOf(form.Get("domains"))
+	if slices.Equal(p.HighStakesDomains, defaultHighDomains) && base.HighStakesDomains == nil {
+		p.HighStakesDomains = nil
+	}
+	p.Endpoints = nil
+	if form.Get("endpoints_named") == "on" {
+		p.Endpoints = listOf(form.Get("endpoints"))
+	}
+	p.Models = nil
+	for _, m := range listOf(form.Get("models")) {
+		model, endpoint, _ := strings.Cut(m, "@")
+		p.Models = append(p.Models, judge.ModelChoice{Model: strings.TrimSpace(model), Endpoint: strings.TrimSpace(endpoint)})
+	}
+	if p.Samples = r.whole("samples", "The number of calls"); p.Samples == 1 && base.Samples == 0 {
+		p.Samples = 0
+	}
+	p.SampleTemperature = orDefault(r.number("temperature", "The temperature"), judge.Policy{}.For("", "", "").SampleTemperature, base.SampleTemperature)
+	p.BudgetUSD = 0
+	if form.Get("budget") != "" {
+		p.BudgetUSD = r.number("budget", "The budget")
+	}
+	var d judge.Disagreement
+	if base.Disagreement != nil {
+		d = *base.Disagreement
+	}
+	d.Between, d.Recorded = form.Get("between"), form.Get("recorded") == "on"
+	if usual := judge.DefaultDisagreement(); base.Disagreement != nil || d.Between != usual.Between || d.Recorded != usual.Recorded {
+		p.Disagreement = &d
+	}
+	p.Reasons = reasonsOf(form)
+	return p, errors.Join(r.faults...)
+}
+
+// reasonsOf reads the switches; what is as usual is not said.
+func reasonsOf(form url.Values) map[string]judge.Switch {
+	var reasons map[string]judge.Switch
+	for _, code := range judge.ReasonCodes() {
+		s := judge.Switch{High: form.Get("reason." + code + ".high"), Standard: form.Get("reason." + code + ".standard")}
+		if s == (judge.Switch{}) {
+			continue
+		}
+		if reasons == nil {
+			reasons = map[string]judge.Switch{}
+		}
+		reasons[code] = s
+	}
+	return reasons
+}
+
+// orDefault keeps a number unsaid that has its default and was not said before.
+func orDefault(v, usual float64, said *float64) *float64 {
+	if said == nil && v == usual {
+		return nil
+	}
+	return &v
+}
+
+// fieldReader reads numbers and collects what is none.
+type fieldReader struct {
+	form   url.Values
+	faults []error
+}
+
+func (r *fieldReader) fault(what, text, must string) {
+	r.faults = append(r.faults, &judge.PolicyFault{Msg: fmt.Sprintf("%s is %q: it is %s", what, text, must)})
+}
+
+func (r *fieldReader) number(name, what string) float64 {
+	text := strings.TrimSpace(r.form.Get(name))
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		r.fault(what, text, "a number such as 0.05")
+	}
+	return v
+}
+
+// percent is a share in [0,1] that is written in per cent.
+func (r *fieldReader) percent(name, what string) float64 {
+	text := strings.TrimSpace(r.form.Get(name))
+	v, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+	if err != nil || !(v >= 0 && v <= 100) {
+		r.fault(what, text, "a number from 0 to 100")
+		return 0
+	}
+	// Shares are written with few digits: 7% is 0.07 and not a neighbour of it.
+	share, err := strconv.ParseFloat(strconv.FormatFloat(v/100, 'g', 12, 64), 64)
+	if err != nil {
+		r.fault(what, text, "a number from 0 to 100")
+	}
+	return share
+}
+
+func (r *fieldReader) whole(name, what string) int {
+	text := strings.TrimSpace(r.form.Get(name))
+	v, err := strconv.Atoi(text)
+	if err != nil {
+		r.fault(what, text, "a whole number")
+	}
+	return v
+}
+
+// listOf splits at commas; no name gives an empty list, which is not nil.
+func listOf(text string) []string {
+	list := []string{}
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			list = append(list, part)
+		}
+	}
+	return list
+}
+
+// percentText writes a share in per cent, without digits that mean nothing.
+func percentText(share float64) string { return strconv.FormatFloat(100*share, 'g', 10, 64) }
+
+func numberText(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+func modelText(m judge.ModelChoice) string {
+	if m.Endpoint == "" {
+		return m.Model
+	}
+	return m.Model + "@" + m.Endpoint
+}
+
+func endpointText(e Endpoint) string {
+	switch {
+	case e.Name == "" || e.Name == e.Host:
+		return e.Host
+	case e.Host == "":
+		return e.Name
+	}
+	return e.Name + " (" + e.Host + ")"
+}
+
+// policyFaultsOf takes apart what a policy's check joined.
+func policyFaultsOf(err error) []*judge.PolicyFault {
+	var list []*judge.PolicyFault
+	walkErrors(err, func(e error) {
+		var f *judge.PolicyFault
+		if errors.As(e, &f) {
+			list = append(list, f)
+		}
+	})
+	return list
+}
+
+// walkErrors gives fn each error that was joined.
+func walkErrors(err error, fn func(error)) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			walkErrors(e, fn)
+		}
+		return
+	}
+	if err != nil {
+		fn(err)
+	}
+}
