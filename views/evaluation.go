@@ -78,6 +78,7 @@ type EvaluationPage struct {
 	// and 0: the default one, and none of a project.
 	Endpoint      string
 	PolicyVersion int
+	PolicyHref    string    // empty: not for this reader
 	StartedAt     time.Time // zero when it has not begun
 
 	// MayRetry shows the form that posts to /evaluations/{ID}/retry.

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"slices"
+	"strconv"
 
 	"github.com/labstack/echo/v4"
 
@@ -47,6 +48,9 @@ func (s *Server) evaluationPage(f views.Frame, a store.Actor, v store.Evaluation
 		Repairs: e.Repairs, TransportRetries: e.TransportRetries, PromptTokens: e.Tokens.Prompt,
 		CompletionTokens: e.Tokens.Completion, CostUSD: e.CostUSD, LatencyMS: e.LatencyMS,
 		MayRetry: mayRetry(a, e), MayRequest: mayRequest(a, v), MayExpose: v.Sealed && isLead(a),
+	}
+	if e.PolicyVersion > 0 && a.Role != store.Reviewer {
+		p.PolicyHref = "/policy?version=" + strconv.Itoa(e.PolicyVersion)
 	}
 	if v.ReviewID != "" {
 		p.ReviewHref = reviewPath(v.ReviewID)

@@ -39,7 +39,11 @@ func TestEveryChoiceWorks(t *testing.T) {
 				t.Errorf("%s: %s offers only %d choices", role, path, tried)
 			}
 		}
-		for _, path := range append(pages, "/", "/runs", "/judges") {
+		all := append(pages, "/", "/runs", "/runs/renal-12", "/judges", "/judges/citations", "/traces/t1")
+		if role != store.Reviewer {
+			all = append(all, "/policy", "/judges/citations/health", "/judges/citations/rerun")
+		}
+		for _, path := range all {
 			for _, link := range find(t, v.get(path).body, "main a[href]") {
 				href := attr(link, "href")
 				if !strings.HasPrefix(href, "/") || strings.HasPrefix(href, "/queue/next") {
