@@ -21,16 +21,35 @@ const workable = `NOT e.on_hold AND (e.status = 'queued' OR (e.status = 'judging
 
 // ClaimWork gives the oldest queued evaluations, those of re-runs after all others, and those whose lease ran out,
 // to a worker until the lease ends. Fewer than n, or none, is no error.
-func (s *Store) ClaimWork(ctx context.Context, worker string, n int, lease time.Duration) (_ []judge.Work, err error) {
+func (s *Store) ClaimWork(ctx context.Context, worker string, n int, lease time.Duration) ([]judge.Work, error) {
+	return s.claimWork(ctx, worker, "", n, lease)
+}
+
+// ClaimProjectWork is ClaimWork of one project only, by its name: a command that
+// judges at once must not spend what waits elsewhere.
+func (s *Store) ClaimProjectWork(ctx context.Context, worker, project string, n int, lease time.Duration) ([]judge.Work, error) {
+	p, err := projectNamed(ctx, s.reader, project)
+	if err != nil {
+		return nil, fmt.Errorf("claim work for %s: %w", worker, err)
+	}
+	return s.claimWork(ctx, worker, p.ID, n, lease)
+}
+
+// claimWork claims of one project, or of all when projectID is empty.
+func (s *Store) claimWork(ctx context.Context, worker, projectID string, n int, lease time.Duration) (_ []judge.Work, err error) {
 	defer wrap(&err, "claim work for %s", worker)
 	if n <= 0 || lease <= 0 {
 		return nil, fmt.Errorf("%d items for %s: both must be above zero", n, lease)
+	}
+	workable, args := workable, []any{}
+	if projectID != "" {
+		workable, args = `e.project_id = ? AND `+workable, append(args, projectID)
 	}
 	// Idle workers ask again and again: they must not queue for the writer.
 	var any bool
 	now := s.clock()
 	err = s.reader.QueryRowContext(ctx, `
-SELECT EXISTS (SELECT 1 FROM evaluations e WHERE e.status IN ('queued', 'judging') AND `+workable+`)`, now, now.Add(lease+time.Minute)).Scan(&any)
+SELECT EXISTS (SELECT 1 FROM evaluations e WHERE e.status IN ('queued', 'judging') AND `+workable+`)`, append(args, now, now.Add(lease+time.Minute))...).Scan(&any)
 	if err != nil || !any {
 		return nil, err
 	}
@@ -42,7 +61,7 @@ SELECT e.id, e.fence, e.status, e.project_id, p.name, p.policy, e.judge, e.promp
     `+siblings("e")+`
 FROM evaluations e JOIN projects p ON p.id = e.project_id JOIN traces tr ON tr.id = e.trace_id
 WHERE e.status IN ('queued', 'judging') AND `+workable+`
-ORDER BY e.lane, e.id LIMIT ?`+t.engine.forUpdateFree("e"), t.now, t.now.Add(lease+time.Minute), n)
+ORDER BY e.lane, e.id LIMIT ?`+t.engine.forUpdateFree("e"), append(args, t.now, t.now.Add(lease+time.Minute), n)...)
 		if err != nil {
 			return err
 		}

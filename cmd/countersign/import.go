@@ -30,9 +30,10 @@ type importCounts struct {
 	Created     int `json:"created"`
 	Revised     int `json:"revised"`
 	Unchanged   int `json:"unchanged"`
-	Labels      int `json:"labels"`              // new ones
-	Evaluations int `json:"evaluations"`         // queued
-	Lacking     int `json:"refused_evaluations"` // not queued: the trace lacks what the judge needs
+	Labels      int `json:"labels"`                     // new ones
+	Evaluations int `json:"evaluations"`                // queued
+	Lacking     int `json:"refused_evaluations"`        // not queued: the trace lacks what the judge needs
+	Unsent      int `json:"refused_endpoint,omitempty"` // not queued: the policy does not name the endpoint
 	Refused     int `json:"refused_lines"`
 	Judged      int `json:"judged"` // with --judge
 }
@@ -41,6 +42,9 @@ func (n importCounts) String() string {
 	lacking := ""
 	if n.Lacking > 0 {
 		lacking = fmt.Sprintf(" and %s refused for what a trace lacks", thousands(n.Lacking))
+	}
+	if n.Unsent > 0 {
+		lacking += fmt.Sprintf(" and %s refused for where it would go", thousands(n.Unsent))
 	}
 	return fmt.Sprintf("%s: %s new, %s, %s unchanged; %s; %s queued%s; %s refused",
 		plural(n.Traces, "trace", "traces"), thousands(n.Created), plural(n.Revised, "new revision", "new revisions"),

@@ -199,10 +199,15 @@ func (n *importCounts) count(d store.Imported, plan []judge.Planned) {
 		return
 	}
 	for _, p := range plan { // all of a new revision's plan is new
-		if p.Refused() {
+		switch {
+		case p.RefusedField == judge.RefusedEndpoint:
+			n.Unsent++
+		case p.Refused():
 			n.Lacking++
-			n.Evaluations--
+		default:
+			continue
 		}
+		n.Evaluations--
 	}
 }
 

@@ -180,6 +180,9 @@ func TestEndpointOfPolicy(t *testing.T) {
 	if got, want := c.messages.String(), "not one that the project's policy names"; !strings.Contains(got, want) {
 		t.Errorf("messages %q, want %q in them", got, want)
 	}
+	if got, want := c.out.String(), "0 evaluations queued and 1 refused for where it would go"; !strings.Contains(got, want) {
+		t.Errorf("summary %q, want %q in it", got, want)
+	}
 	c = mustRun(t, exitOK, home.env, append(args, "--endpoint", "ward-7")...)
 	if !strings.Contains(c.out.String(), "1 evaluation judged") {
 		t.Errorf("summary %q, want one evaluation judged", c.out)
@@ -194,4 +197,19 @@ func TestEndpointOfPolicy(t *testing.T) {
 		}
 	}
 	mustRun(t, exitUsage, home.env, append(args, "--endpoint", "ward-8")...)
+}
+
+// TestImportJudgesItsProject: judging at once does not spend what waits in
+// another project.
+func TestImportJudgesItsProject(t *testing.T) {
+	home := newHome(t)
+	file := writeFile(t, "t.jsonl", `{"id":"a","output":"four","reference":"four","judges":["reference"]}`)
+	mustRun(t, exitOK, home.env, "import", "--project", "other", file)
+	c := mustRun(t, exitOK, home.env, "import", "--judge", file)
+	if !strings.Contains(c.out.String(), "1 evaluation judged") {
+		t.Errorf("summary %q, want one evaluation judged", c.out)
+	}
+	if got := exported(t, home, "other"); len(got) != 1 || got[0].Status != judge.Queued {
+		t.Errorf("in the other project: %+v, want it queued", got)
+	}
 }

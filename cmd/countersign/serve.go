@@ -169,7 +169,7 @@ func (v service) work(ctx context.Context, listener net.Listener, site *web.Serv
 		ErrorLog:          slog.NewLogLogger(v.state.log.Handler(), slog.LevelWarn),
 	}
 	server.RegisterOnShutdown(site.EndStreams) // they end by themselves only when the reader goes
-	worker, err := v.judges.worker(v.concurrency)
+	worker, err := v.judges.worker(v.concurrency, "")
 	if err != nil {
 		return err
 	}

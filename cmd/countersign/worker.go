@@ -13,26 +13,27 @@ type counter struct{ total atomic.Int64 }
 func (c *counter) add(n int) { c.total.Add(int64(n)) }
 func (c *counter) n() int    { return int(c.total.Load()) }
 
-// worker of this process. It judges for every project of the database.
-func (h *harnesses) worker(concurrency int) (*harness.Worker, error) {
+// worker of this process. It judges for one project, or for every one of the
+// database when only is empty.
+func (h *harnesses) worker(concurrency int, only string) (*harness.Worker, error) {
 	any, err := h.forWorker()
 	if err != nil {
 		return nil, err
 	}
 	return &harness.Worker{
-		List: workList{Store: h.db, judges: h}, Harness: any, Name: workerName(),
+		List: workList{Store: h.db, judges: h, only: only}, Harness: any, Name: workerName(),
 		Of: h.last, Concurrency: concurrency, Log: h.state.log,
 	}, nil
 }
 
-// drain judges everything that is queued, and says how much that was. When it
+// drain judges everything that is queued in a project, and says how much that was. When it
 // is told to stop, evaluations under way are finished or put back.
 func drain(ctx context.Context, judges *harnesses, project string, concurrency int) (int, error) {
 	pending, err := judges.db.PendingWork(ctx, project)
 	if err != nil {
 		return 0, err
 	}
-	worker, err := judges.worker(concurrency)
+	worker, err := judges.worker(concurrency, project)
 	if err != nil {
 		return 0, err
 	}

@@ -13,11 +13,16 @@ import (
 type workList struct {
 	*store.Store
 	judges *harnesses
+	only   string // a project; empty: all
 }
 
 // ClaimWork is the store's. It fills in the judges.
-func (l workList) ClaimWork(ctx context.Context, worker string, n int, lease time.Duration) ([]judge.Work, error) {
-	work, err := l.Store.ClaimWork(ctx, worker, n, lease)
+func (l workList) ClaimWork(ctx context.Context, worker string, n int, lease time.Duration) (work []judge.Work, err error) {
+	if l.only != "" {
+		work, err = l.Store.ClaimProjectWork(ctx, worker, l.only, n, lease)
+	} else {
+		work, err = l.Store.ClaimWork(ctx, worker, n, lease)
+	}
 	if err != nil {
 		return nil, err
 	}
