@@ -135,25 +135,24 @@ func (b *breaker) join() (leave func()) {
 // enter returns when a call may be made: at once while the endpoint is up, and as
 // the only one when it is time to ask whether it is up again.
 func (b *breaker) enter(ctx context.Context) (turn, error) {
+	// The lock is held from waking to waiting again: in between, a call that
+	// waits would count for nobody, and the worker would bring one more.
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	for {
-		b.mu.Lock()
 		now := time.Now()
 		switch {
 		case !b.down:
-			defer b.mu.Unlock()
 			return turn{answers: b.answers, outages: b.outages}, nil
 		case b.rules.Patience > 0 && now.Sub(b.since) >= b.rules.Patience:
-			defer b.mu.Unlock()
 			return turn{}, &OutageError{Endpoint: b.host, For: now.Sub(b.since), Err: b.err}
 		case !b.probing && !now.Before(b.next):
-			defer b.mu.Unlock()
 			b.probing = true
 			return turn{probe: true, answers: b.answers, outages: b.outages}, nil
 		}
 		b.waiting++
 		err := b.await(ctx, now)
 		b.waiting--
-		b.mu.Unlock()
 		if err != nil {
 			return turn{}, err
 		}
