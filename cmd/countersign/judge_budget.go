@@ -12,11 +12,11 @@ import (
 // budget is what the calls of a run may cost together; nil: anything. What
 // earlier runs that this one goes on with have paid counts.
 func (c judgeCmd) budget(ctx context.Context, s *state, e engines, replies *journal) (*harness.Purse, error) {
-	if c.Budget == 0 {
+	switch {
+	case c.Budget == 0 && !s.byName["budget"]:
 		return nil, nil
-	}
-	if c.Budget < 0 {
-		return nil, usagef("--budget is %v: give an amount in dollars above 0", c.Budget)
+	case !(c.Budget > 0 && c.Budget <= mostBudget):
+		return nil, usagef("--budget is %v: give an amount in dollars above 0, at most %s", c.Budget, thousands(mostBudget))
 	}
 	if e.engine != judge.EngineOpenAI {
 		return nil, usagef("--budget is for models that are paid: the engine %s costs nothing", e.engine)

@@ -55,6 +55,12 @@ func TestJudgeBudgetIsChecked(t *testing.T) {
 		"needs to know what model m costs": endpoint,
 		"the engine rules costs nothing":   {},
 	} {
+		for _, none := range []string{"0", "-1", "NaN", "Inf"} {
+			c := mustRun(t, exitUsage, maps.Clone(env), "judge", "--budget="+none, file)
+			if got := c.messages.String(); !strings.Contains(got, "above 0") {
+				t.Errorf("--budget=%s: %s", none, got)
+			}
+		}
 		c := mustRun(t, exitUsage, maps.Clone(env), "judge", "--budget", "5", file)
 		if got := c.messages.String(); !strings.Contains(got, want) {
 			t.Errorf("messages %q, want %q in them", got, want)

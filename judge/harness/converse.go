@@ -3,7 +3,9 @@ package harness
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/countersign/countersign/judge"
@@ -60,6 +62,9 @@ func (h *Harness) answer(ctx context.Context, l *line, ask asking, e *judge.Eval
 
 		report, err := ExtractReport(reply.Text)
 		var v verified
+		if err == nil && copied(ask.first, reply.Text, report) {
+			err = errors.New("the reply quotes a report from the texts it was given; write one of your own, and nothing else")
+		}
 		if err != nil {
 			v.faults = bounded([]string{err.Error()})
 		} else {
@@ -116,11 +121,28 @@ func newAttempt(l *line, e *judge.Evaluation, c judge.Conversation, reply judge.
 // refusedToAnswer begins the fault of a reply that is the model's refusal.
 const refusedToAnswer = "the model refused to answer: "
 
+// How endpoints say that a reply is cut, and that it is whole. Many local ones
+// have words of their own, and some say nothing.
+var (
+	cutReasons   = []string{"length", "max_tokens", "model_length"}
+	wholeReasons = []string{"", "stop", "stop_sequence", "end_turn", "eos", "eos_token", "completed", "tool_calls", "function_call"}
+)
+
+// copied says that a report was not made but copied: it stands word for word in
+// what was asked, in a text that is judged or an example, and other words stand
+// round it. A refusal that quotes a trace's own report is no report.
+func copied(c judge.Conversation, reply string, report json.RawMessage) bool {
+	if strings.TrimSpace(reply) == string(report) {
+		return false
+	}
+	return slices.ContainsFunc(c, func(m judge.Message) bool { return strings.Contains(m.Content, string(report)) })
+}
+
 // unusable says why a reply is no report at all: its own kind of failure, never
 // parsed and never sent back for repair.
 func unusable(r judge.Reply) string {
 	switch {
-	case r.FinishReason == judge.FinishLength:
+	case r.FinishReason == judge.FinishLength, slices.Contains(cutReasons, strings.ToLower(r.FinishReason)):
 		return "the reply was cut by its length limit; raise the limit of tokens and retry"
 	case r.FinishReason == judge.FinishFiltered:
 		return "the endpoint's content filter stopped the reply"
@@ -128,6 +150,8 @@ func unusable(r judge.Reply) string {
 		return refusedToAnswer + r.Refusal
 	case strings.TrimSpace(r.Text) == "":
 		return "the reply is empty"
+	case !slices.Contains(wholeReasons, strings.ToLower(r.FinishReason)):
+		return fmt.Sprintf("the endpoint ended the reply by %q, which does not say that it is whole", r.FinishReason)
 	}
 	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // maxReply is the longest reply that is searched for a report.
@@ -21,8 +22,8 @@ var (
 
 // ExtractReport finds the one JSON object in a reply: alone, inside a code
 // fence, or after a reasoning preamble. No object, two objects, an object that is
-// broken, an array, and a key that is given twice in one object are errors, and
-// so is a reply over 4 MiB. The time it takes grows with the length of the reply.
+// broken, an array, words after the object, and a key that is given twice in one
+// object are errors, and so is a reply over 4 MiB. The time it takes grows with the length of the reply.
 func ExtractReport(reply string) (json.RawMessage, error) {
 	if len(reply) > maxReply {
 		return nil, fmt.Errorf("the reply has %d bytes, more than a report can have (%d)", len(reply), maxReply)
@@ -44,6 +45,9 @@ func ExtractReport(reply string) (json.RawMessage, error) {
 		return nil, fmt.Errorf("the reply holds %d JSON objects; a report is exactly one", found.n)
 	case inArray(text, found.from, found.to):
 		return nil, errors.New("the reply is a JSON array; a report is one object")
+	case strings.ContainsFunc(text[found.to:], func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }):
+		// It may take the report back, or say whose words it is.
+		return nil, errors.New("the reply goes on after its JSON object; a report stands last")
 	}
 	report := json.RawMessage(text[found.from:found.to])
 	if err := duplicateKey(report); err != nil {
