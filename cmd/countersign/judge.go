@@ -67,7 +67,7 @@ func (c judgeCmd) Run(ctx context.Context, s *state) (err error) {
 	if err != nil {
 		return errors.Join(err, out.abandon())
 	}
-	j := newJudging(s, h, file, out, c.RunName)
+	j := newJudging(s, h, file, out, c.RunName, breakers.Down)
 	breakers.Changed = j.progress.outage
 	err = budgetOver(j.all(ctx, c.Concurrency), c.Budget, c.Out)
 	err = errors.Join(err, file.end(s))

@@ -140,6 +140,38 @@ func TestJudgeStopped(t *testing.T) {
 	nothingLeft(t, out)
 }
 
+// TestJudgeStoppedInOutage: a run that has read its whole file and waits for an
+// endpoint that is down ends at once when it is told to, as one that is not
+// whole, and the same command makes what is left.
+func TestJudgeStoppedInOutage(t *testing.T) {
+	lines, asked := mixedLines(t, 12)
+	model, server := fakeModel(t, fakeendpoint.Config{})
+	model.SetDown(true)
+	env := endpointEnv(server)
+	out := filepath.Join(t.TempDir(), "out.jsonl")
+	args := []string{"judge", "--concurrency", "16", "--out", out, writeFile(t, "t.jsonl", lines)}
+	p := startChild(t, env, nil, args...)
+	for model.Stats().ServerErrors < 17 { // one for each call, and one that asks again
+		time.Sleep(time.Millisecond)
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.cmd.Wait() // the exit code says how it ended
+	if got, said := p.cmd.ProcessState.ExitCode(), <-p.said; got != exitInterrupted || strings.Contains(said, "may take up to") {
+		t.Fatalf("exit code %d, want %d, without a wait\n%s", got, exitInterrupted, said)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("the file of an interrupted run has the name of a whole one")
+	}
+	model.SetDown(false)
+	if code, said := ended(t, env, args...); code != exitOK {
+		t.Fatalf("exit code %d, want %d\n%s", code, exitOK, said)
+	}
+	checkEnded(t, model, asked, evaluations(t, readFile(t, out)))
+	nothingLeft(t, out)
+}
+
 // TestJudgeGoesOnInOrder: whatever stands in the part of earlier runs, and
 // whatever the file now holds, the output is in the order of the file, and only
 // what is not there is asked for.

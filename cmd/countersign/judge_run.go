@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,11 +30,13 @@ type judging struct {
 	costUSD                    float64
 	unpriced                   int
 	overBudget                 *harness.BudgetError // nil: there was room
+	unmade                     error                // of the first evaluation that could not be made for another reason
+	down                       func() bool          // an endpoint is, and calls to it wait
 }
 
-func newJudging(s *state, h *harness.Harness, file *traceFile, out *evaluationFile, run string) *judging {
+func newJudging(s *state, h *harness.Harness, file *traceFile, out *evaluationFile, run string, down func() bool) *judging {
 	return &judging{
-		state: s, harness: h, file: file, out: out, run: run, policy: judge.DefaultPolicy(), progress: s.startJudgeProgress(file),
+		state: s, down: down, harness: h, file: file, out: out, run: run, policy: judge.DefaultPolicy(), progress: s.startJudgeProgress(file),
 		statuses: map[judge.Status]int{}, verdicts: map[judge.Verdict]int{},
 	}
 }
@@ -64,6 +67,16 @@ func (j *judging) all(told context.Context, concurrency int) error {
 	defer cancel()
 	working, stopWorking := outliving(told, judgeGrace)
 	defer stopWorking()
+	defer context.AfterFunc(told, func() {
+		if j.down() { // what is under way only waits
+			stopWorking()
+			return
+		}
+		if under := len(slots); under > 0 {
+			j.file.progress.pause()
+			j.state.say("stopping: %s under way may take up to %s to end; stop again to end at once", plural(under, "evaluation", "evaluations"), judgeGrace)
+		}
+	})()
 
 	var readErr error
 	var workers sync.WaitGroup
@@ -102,10 +115,6 @@ func (j *judging) all(told context.Context, concurrency int) error {
 			}
 			return true
 		})
-		if under := len(slots); under > 0 && told.Err() != nil && working.Err() == nil {
-			j.file.progress.pause()
-			j.state.say("stopping: %s under way may take up to %s to end; stop again to end at once", plural(under, "evaluation", "evaluations"), judgeGrace)
-		}
 		workers.Wait()
 	}()
 	writeErr := j.write(inOrder, cancel, func() { cancel(); stopWorking() })
@@ -114,6 +123,9 @@ func (j *judging) all(told context.Context, concurrency int) error {
 		return fmt.Errorf("write evaluations: %w", writeErr)
 	case j.overBudget != nil:
 		return j.overBudget
+	case readErr == nil && j.unmade != nil:
+		// All was read, and not all was made: the run is no whole one.
+		return cmp.Or(stopped(told), j.unmade)
 	}
 	return readErr
 }
@@ -156,6 +168,8 @@ func (j *judging) write(inOrder <-chan group, stopReading, stop func()) (err err
 				stopReading() // what is under way may still have room
 			case errors.As(m.err, &unkept) && err == nil:
 				err = unkept
+			case j.unmade == nil:
+				j.unmade = m.err
 			}
 		}
 		if !hole && err == nil {

@@ -78,6 +78,21 @@ func (b *Breakers) of(endpoint string) *breaker {
 	return s
 }
 
+// Down says whether calls to any endpoint wait for it to be back.
+func (b *Breakers) Down() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range b.byEndpoint {
+		s.mu.Lock()
+		down := s.down
+		s.mu.Unlock()
+		if down {
+			return true
+		}
+	}
+	return false
+}
+
 // awaitUp returns when no endpoint is down that a call under way will ask again,
 // or ctx ended. An endpoint whose time to be asked has come and that nobody asks
 // lets the caller go on, to bring the call that does.
