@@ -57,8 +57,15 @@ func (l Line) top() float64 {
 	return 10 * unit
 }
 
-// grid are the values of the lines across, the lowest first.
-func (l Line) grid() []float64 { t := l.top(); return []float64{0, t / 2, t} }
+// grid are the values of the lines across, the lowest first. The middle one is
+// left out where it reads like another: there is no half token.
+func (l Line) grid() []float64 {
+	t := l.top()
+	if half := l.Write(t / 2); half == l.Write(t) || half == l.Write(0) {
+		return []float64{0, t}
+	}
+	return []float64{0, t / 2, t}
+}
 
 func (l Line) y(v float64) float64 {
 	return lineTop + lineHeight*(1-min(1, max(0, v/l.top())))

@@ -31,6 +31,9 @@ func TestLine(t *testing.T) {
 			htmlcheck.None("polyline"), htmlcheck.In("circle", htmlcheck.Attr("cx", "50.00%"), htmlcheck.Attr("cy", "100.00")),
 			htmlcheck.In("desc", htmlcheck.Contains("Cost between 0% and 0%")),
 		}},
+		{"no half of one", chart.Line{ID: "a", Name: "Tokens", X: []float64{0}, First: "1 July", Last: "1 July",
+			Write:  func(f float64) string { return strconv.FormatFloat(f, 'f', 0, 64) },
+			Series: []chart.Series{{Values: []*float64{ptr(1)}}}}, []htmlcheck.Check{htmlcheck.Count("line.grid", 2)}},
 		{"nothing", chart.Line{ID: "a", Name: "Cost", First: "1 July", Last: "9 July", Write: whole, Series: []chart.Series{{}}}, []htmlcheck.Check{
 			htmlcheck.None("circle"), htmlcheck.In("desc", htmlcheck.Contains("Cost: nothing to show.")),
 		}},
