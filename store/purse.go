@@ -91,8 +91,17 @@ func (t *tx) hold(ctx context.Context, run, evaluation, call string, amount judg
 	if err := t.lockRow(ctx, "r", `SELECT r.id FROM runs r WHERE r.id = ?`, run); err != nil {
 		return false, false, err
 	}
-	b, err := readBudget(ctx, t, run)
-	if err != nil {
+	// All in one question: what is stored as finished meanwhile leaves the holds
+	// for the costs, and between two questions it would be in neither.
+	var b budget
+	var held, stuck int64
+	if err := t.scan(ctx, `
+SELECT `+budgetColumns+`,
+    COALESCE((SELECT sum(h.nano) FROM spend_holds h WHERE h.run_id = r.id), 0),
+    COALESCE((SELECT sum(h.nano) FROM spend_holds h JOIN evaluations e ON e.id = h.evaluation_id WHERE h.run_id = r.id
+        AND (h.settled OR h.waiting OR h.evaluation_id = ? AND h.call = ? OR NOT (e.status = 'judging' AND e.lease_expires_at > ?))), 0)
+FROM runs r JOIN projects p ON p.id = r.project_id WHERE r.id = ?`,
+		[]any{evaluation, call, t.now, run}, append(b.fields(), &held, &stuck)); err != nil {
 		return false, false, err
 	}
 	if !b.budget.Valid { // it was taken away meanwhile
@@ -100,14 +109,6 @@ func (t *tx) hold(ctx context.Context, run, evaluation, call string, amount judg
 	}
 	if b.stopped.Valid {
 		return false, false, nil
-	}
-	var held, stuck int64
-	if err := t.scan(ctx, `
-SELECT COALESCE(sum(h.nano), 0), COALESCE(sum(h.nano) FILTER (WHERE h.settled OR h.waiting OR h.evaluation_id = ? AND h.call = ?
-    OR NOT (e.status = 'judging' AND e.lease_expires_at > ?)), 0)
-FROM spend_holds h JOIN evaluations e ON e.id = h.evaluation_id WHERE h.run_id = ?`,
-		[]any{evaluation, call, t.now, run}, []any{&held, &stuck}); err != nil {
-		return false, false, err
 	}
 	switch {
 	case amount < 0 || b.spent+stuck+int64(amount) > b.budget.Int64:
@@ -132,11 +133,15 @@ type budget struct {
 	stopped                  sql.NullTime
 }
 
+const budgetColumns = `r.project_id, p.name, r.name, r.budget_nano, r.stopped_at,
+    r.unclear_nano + COALESCE((SELECT sum(c.cost_nano) FROM run_costs c WHERE c.run_id = r.id), 0)`
+
+func (b *budget) fields() []any {
+	return []any{&b.projectID, &b.project, &b.name, &b.budget, &b.stopped, &b.spent}
+}
+
 func readBudget(ctx context.Context, q querier, run string) (b budget, err error) {
-	err = q.QueryRowContext(ctx, `
-SELECT r.project_id, p.name, r.name, r.budget_nano, r.stopped_at,
-    r.unclear_nano + COALESCE((SELECT sum(c.cost_nano) FROM run_costs c WHERE c.run_id = r.id), 0)
-FROM runs r JOIN projects p ON p.id = r.project_id WHERE r.id = ?`, run).Scan(&b.projectID, &b.project, &b.name, &b.budget, &b.stopped, &b.spent)
+	err = q.QueryRowContext(ctx, `SELECT `+budgetColumns+` FROM runs r JOIN projects p ON p.id = r.project_id WHERE r.id = ?`, run).Scan(b.fields()...)
 	return b, err
 }
 
