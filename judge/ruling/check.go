@@ -136,8 +136,9 @@ func (p Part) values() string {
 }
 
 // clipped is a text that a message shows.
-func clipped(text string) string {
-	const most = 80
+func clipped(text string) string { return clippedTo(text, 80) }
+
+func clippedTo(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
