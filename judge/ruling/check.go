@@ -80,7 +80,8 @@ func (s Sheet) Check(rulings []judge.Ruling) error {
 // Part finds the part that a ruling is about.
 func (s Sheet) Part(key string) (Part, bool) {
 	if p, ok := s.at[key]; ok {
-		return s.Units[p.unit].Parts[p.part], true
+		part := s.Units[p.unit].Parts[p.part]
+		return part, !part.Many // a list takes numbered rulings only
 	}
 	if p, ok := s.further[key]; ok {
 		return p, true

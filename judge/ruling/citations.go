@@ -75,7 +75,7 @@ func (s *Sheet) fillCitations() error {
 			if !o.Exists {
 				parts[0].Judged = "not_found"
 			}
-			parts[1].Judged = judgedQuote(o.Quote, c.Kind)
+			parts[1].Judged = judgedQuote(o.Quote, c)
 			parts[2].Judged, parts[3].Judged = o.Fidelity, o.Support
 			parts[3].JudgeNote = o.Explanation
 			for _, f := range o.Flags {
@@ -96,14 +96,14 @@ var partOfFlag = map[string]int{"citation_not_found": 0, "quote_mismatch": 1, "c
 // judgedQuote turns the report's yes or no into a choice: yes is what the texts
 // show, and exact where they show no match; no is not found, also where words are
 // near, since a number or a condition in them is then not the source's.
-func judgedQuote(accurate bool, kind MatchKind) string {
+func judgedQuote(accurate bool, c *Citation) string {
 	switch {
 	case !accurate:
 		return "not_found"
-	case kind == MatchNear:
-		return "near"
-	case kind == MatchNoQuote, kind == MatchNoSource:
+	case c.Quote == "":
 		return "no_quote"
+	case c.Kind == MatchNear:
+		return "near"
 	}
 	return "exact"
 }

@@ -2,6 +2,7 @@ package ruling
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,14 +49,18 @@ func (s *Sheet) fillReference() error {
 		}
 		s.report.differs = said
 		class.Judged, class.JudgeNote = said.Class, said.Rationale
-		listed = assign(said.Differences, d.Differences)
+		listed = assign(said.Differences, &d, s.trace.Reference, s.trace.Output)
 	}
 	for i := range d.Differences {
 		f := &d.Differences[i]
 		key := "difference/" + strconv.Itoa(f.Number)
 		p := Part{Key: key, Title: "Effect", Choices: differenceChoices}
-		if listed != nil && len(listed[i]) > 0 {
+		switch {
+		case !s.Judged:
+		case len(listed[i]) > 0:
 			p.Judged, p.JudgeNote = s.judgedEffect(), strings.Join(listed[i], " ")
+		default:
+			p.silent, p.JudgeNote = wording, "The judge does not list this."
 		}
 		s.Units = append(s.Units, Unit{Key: key, Title: fmt.Sprintf("Difference %d", f.Number), Difference: f, Parts: []Part{p}})
 	}
@@ -77,47 +82,78 @@ func (s *Sheet) judgedEffect() string {
 	return ""
 }
 
-// assign finds what a report's list says of each difference: an entry is about the
-// differences of which it has at least half of the telling words of one side. No
-// entry about any gives nil.
-func assign(entries []string, differences []Difference) [][]string {
+// assign finds what a report's list says of each difference. An entry is about the
+// differences of which it has at least half of the telling words of one side; of a
+// side without such words, where it has its negation and half of the words around.
+func assign(entries []string, d *Diff, reference, candidate string) [][]string {
 	const most = 100 // entries that are looked at
-	found := make([][]string, len(differences))
-	sides := make([][2][]string, len(differences))
-	for i, d := range differences {
-		sides[i] = [2][]string{tellingWords(d.ReferenceText), tellingWords(d.CandidateText)}
+	found := make([][]string, len(d.Differences))
+	sides := make([][2]spoken, len(d.Differences))
+	for i, f := range d.Differences {
+		sides[i] = [2]spoken{spokenOf(reference, f.Reference), spokenOf(candidate, f.Candidate)}
 	}
 	for _, entry := range entries[:min(most, len(entries))] {
+		entry = clippedTo(entry, mostRead)
 		has := map[string]bool{}
 		for _, w := range tellingWords(entry) {
 			has[w] = true
 		}
-		for i := range differences {
-			for _, side := range sides[i] {
-				hits := 0
-				for _, w := range side {
-					if has[w] {
-						hits++
-					}
-				}
-				if hits > 0 && 2*hits >= len(side) {
-					found[i] = append(found[i], entry)
-					break
-				}
+		for _, n := range evidence.Negations(entry) {
+			has[n.Word] = true
+		}
+		for i := range sides {
+			if sides[i][0].in(has) || sides[i][1].in(has) {
+				found[i] = append(found[i], entry)
 			}
 		}
 	}
 	return found
 }
 
-// tellingWords are the content words of a text, its negations and its numbers; of
-// a long text the first.
-func tellingWords(text string) []string {
-	text = clippedTo(text, 4000)
-	list := evidence.ContentWords(text)
-	for _, n := range evidence.Negations(text) {
-		list = append(list, n.Word)
+// mostRead of a text is looked at for its words.
+const mostRead = 4000
+
+// spoken is how an entry speaks of one side of a difference.
+type spoken struct{ needs, words []string }
+
+func spokenOf(text string, at evidence.Span) spoken {
+	side := clippedTo(text[at.Start:at.End], mostRead)
+	if words := tellingWords(side); len(words) > 0 {
+		return spoken{words: words}
 	}
+	var s spoken
+	for _, n := range evidence.Negations(side) {
+		s.needs = append(s.needs, n.Word)
+	}
+	if s.needs != nil {
+		const around = 40 // bytes: some six words
+		s.words = tellingWords(strings.ToValidUTF8(text[max(0, at.Start-around):min(len(text), at.End+around)], ""))
+	}
+	return s
+}
+
+func (s spoken) in(has map[string]bool) bool {
+	for _, w := range s.needs {
+		if !has[w] {
+			return false
+		}
+	}
+	hits := 0
+	for _, w := range s.words {
+		if has[w] {
+			hits++
+		}
+	}
+	return hits > 0 && 2*hits >= len(s.words)
+}
+
+// tellingWords are the content words of a text, negations apart, and its numbers.
+func tellingWords(text string) []string {
+	negations := map[string]bool{}
+	for _, n := range evidence.Negations(text) {
+		negations[n.Word] = true
+	}
+	list := slices.DeleteFunc(evidence.ContentWords(text), func(w string) bool { return negations[w] })
 	for _, n := range evidence.Numbers(text) {
 		list = append(list, n.Value)
 	}

@@ -81,8 +81,8 @@ func (s *Sheet) fillSteps() error {
 		s.Units = ours
 	default:
 		s.Units = s.judgedSteps(said)
-		s.keepFurther(ours)
 	}
+	s.keepFurther(ours)
 	s.Units = append(s.Units, s.answerUnit(said), s.firstWrongUnit(said))
 	return nil
 }
@@ -312,17 +312,30 @@ func numbers(list []int) string {
 	return strings.Join(texts, ", ")
 }
 
-// keepFurther lets rulings stand that were made on the sealed sheet about parts
-// which the open one does not show.
+// keepFurther takes rulings on what no unit shows: any step of the output may be
+// called one besides, whatever lines up with it, and rulings stand that were made
+// on the sealed sheet about pairs which the open one has otherwise. A judge that
+// lines a step up says nothing against it.
 func (s *Sheet) keepFurther(sealed []Unit) {
 	shown := map[string]bool{}
 	for _, u := range s.Units {
 		shown[u.Key] = true
 	}
 	for _, u := range sealed {
-		if !shown[u.Key] {
+		if !shown[u.Key] && u.Pair != nil {
 			s.further[u.Key] = u.Parts[0]
 		}
+	}
+	for _, step := range s.Steps {
+		key := extraKey(step.Number)
+		if shown[key] {
+			continue
+		}
+		p := s.extraUnit(key, &Extra{Step: step.Number, Of: len(s.Steps), Text: step.Text}, "", "").Parts[0]
+		if p.Optional = true; s.Judged {
+			p.silent = "valid"
+		}
+		s.further[key] = p
 	}
 }
 
@@ -447,7 +460,7 @@ func (s *Sheet) stepsFindings(a answers) []judge.Finding {
 		case u.Extra != nil && value != "valid":
 			f.Class = u.Extra.JudgeWord
 			if a.changed(u.Key) || f.Class == "" {
-				f.Class = map[string]string{"irrelevant": "EXTRA_IRRELEVANT", "erroneous": "EXTRA_ERRONEOUS", "extra": "extra_step"}[value]
+				f.Class = extraClass[value]
 			}
 			if s.inOurCount(u.Extra) {
 				f.Step = u.Extra.Step
@@ -463,8 +476,20 @@ func (s *Sheet) stepsFindings(a answers) []judge.Finding {
 		}
 		list = append(list, f)
 	}
+	for _, step := range s.Steps {
+		key := extraKey(step.Number)
+		if _, further := s.further[key]; !further {
+			continue
+		}
+		if r, ok := a.said[key]; ok && r.Value != "valid" {
+			list = append(list, judge.Finding{Step: step.Number, Class: extraClass[r.Value], Explanation: strings.TrimSpace(r.Note)})
+		}
+	}
 	return list
 }
+
+// extraClass is the judge's word of each choice.
+var extraClass = map[string]string{"irrelevant": "EXTRA_IRRELEVANT", "erroneous": "EXTRA_ERRONEOUS", "extra": "extra_step"}
 
 func severityOf(critical bool) string {
 	if critical {
