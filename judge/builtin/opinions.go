@@ -151,6 +151,9 @@ func (r *comparisonReport) opinions() StepOpinions {
 type LogicOpinions struct {
 	Scores     []DimensionOpinion
 	Violations []judge.Finding // in the order of the evaluation's findings
+	// Places of their quotations in the output, exactly or nearly; Kind None where a
+	// violation quotes nothing, or nothing of the output.
+	Places []evidence.Match
 }
 
 // DimensionOpinion is a dimension's score, from 1 to 5.
@@ -172,6 +175,13 @@ func ReadLogic(j *judge.Judge, report json.RawMessage, t *judge.Trace) (LogicOpi
 	o := LogicOpinions{Violations: r.reading().Findings}
 	for _, s := range r.scores {
 		o.Scores = append(o.Scores, DimensionOpinion{s.name, s.score})
+	}
+	for _, v := range r.violations {
+		place := evidence.Match{Kind: evidence.None}
+		if strings.TrimSpace(v.citation) != "" {
+			place = r.steps.match(v.citation)
+		}
+		o.Places = append(o.Places, place)
 	}
 	return o, nil
 }

@@ -55,7 +55,7 @@ func (s *Sheet) fillLogic() error {
 			Key: p.Key, Title: p.Title, Dimension: &Dimension{Dimension: d, Score: scores[d.Name]}, Parts: []Part{p},
 		})
 	}
-	s.addViolations(units)
+	s.addViolations(units, said.Places)
 	s.Units = append(s.Units, Unit{Key: addKey, Title: "What the judge did not find", Parts: []Part{{
 		Key: addKey, Title: "A violation of your own", Choices: severityChoices, Optional: true, Many: true,
 	}}})
@@ -63,23 +63,9 @@ func (s *Sheet) fillLogic() error {
 }
 
 // addViolations puts the report's violations into the units of their dimensions.
-func (s *Sheet) addViolations(units map[string]int) {
-	if len(s.report.violations) == 0 {
-		return
-	}
-	text := evidence.NewSource(s.trace.Output)
-	places := map[string]evidence.Match{}
-	var effort evidence.Effort
+func (s *Sheet) addViolations(units map[string]int, places []evidence.Match) {
 	for i, f := range s.report.violations {
-		v := &Violation{Finding: f, Number: i + 1, Place: evidence.Match{Kind: evidence.None}}
-		if quote := strings.TrimSpace(f.Quote); quote != "" && effort.Steps < mostSearch {
-			place, done := places[quote]
-			if !done {
-				place = text.LocateNearCounting(quote, &effort)
-				places[quote] = place
-			}
-			v.Place = place
-		}
+		v := &Violation{Finding: f, Number: i + 1, Place: places[i]}
 		if v.Step == 0 && v.Place.Found() {
 			v.Step = evidence.StepAt(s.Steps, v.Place.Start)
 		}
@@ -97,9 +83,6 @@ func (s *Sheet) addViolations(units map[string]int) {
 		})
 	}
 }
-
-// mostSearch bounds what looking for quotations costs, whatever a report quotes.
-const mostSearch = 1 << 24
 
 func violationKey(n int) string { return "violation/" + strconv.Itoa(n) }
 

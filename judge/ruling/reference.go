@@ -88,6 +88,9 @@ func (s *Sheet) judgedEffect() string {
 func assign(entries []string, d *Diff, reference, candidate string) [][]string {
 	const most = 100 // entries that are looked at
 	found := make([][]string, len(d.Differences))
+	if len(entries) == 0 {
+		return found
+	}
 	sides := make([][2]spoken, len(d.Differences))
 	for i, f := range d.Differences {
 		sides[i] = [2]spoken{spokenOf(reference, f.Reference), spokenOf(candidate, f.Candidate)}

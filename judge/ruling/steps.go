@@ -75,14 +75,12 @@ func (s *Sheet) fillSteps() error {
 			return err
 		}
 	}
-	ours := s.lineUp()
-	switch {
-	case !s.Judged:
-		s.Units = ours
-	default:
+	if s.Judged {
 		s.Units = s.judgedSteps(said)
+	} else {
+		s.Units = s.lineUp()
 	}
-	s.keepFurther(ours)
+	s.keepFurther()
 	s.Units = append(s.Units, s.answerUnit(said), s.firstWrongUnit(said))
 	return nil
 }
@@ -90,9 +88,16 @@ func (s *Sheet) fillSteps() error {
 func pairKey(step int) string  { return "pair/" + strconv.Itoa(step) }
 func extraKey(step int) string { return "extra/" + strconv.Itoa(step) }
 
+// mostLinedUp is how many bytes of output and reference are lined up; of longer
+// texts it is left to the person which step stands for which.
+const mostLinedUp = 512 << 10
+
 // lineUp are the units as the texts alone show them, without a judge's choice.
 func (s *Sheet) lineUp() []Unit {
-	found := rules.LineUp(s.trace)
+	var found [][]int
+	if len(s.trace.Output)+len(s.trace.Reference) <= mostLinedUp {
+		found = rules.LineUp(s.trace)
+	}
 	used := make([]bool, len(s.Steps)+1)
 	var units []Unit
 	for i, step := range s.ReferenceSteps {
@@ -106,7 +111,7 @@ func (s *Sheet) lineUp() []Unit {
 		units = append(units, s.pairUnit(pairKey(i+1), p, "", ""))
 	}
 	for _, step := range s.Steps {
-		if !used[step.Number] {
+		if found != nil && !used[step.Number] {
 			x := &Extra{Step: step.Number, Of: len(s.Steps), Text: step.Text}
 			units = append(units, s.extraUnit(extraKey(step.Number), x, "", ""))
 		}
@@ -316,14 +321,14 @@ func numbers(list []int) string {
 // called one besides, whatever lines up with it, and rulings stand that were made
 // on the sealed sheet about pairs which the open one has otherwise. A judge that
 // lines a step up says nothing against it.
-func (s *Sheet) keepFurther(sealed []Unit) {
+func (s *Sheet) keepFurther() {
 	shown := map[string]bool{}
 	for _, u := range s.Units {
 		shown[u.Key] = true
 	}
-	for _, u := range sealed {
-		if !shown[u.Key] && u.Pair != nil {
-			s.further[u.Key] = u.Parts[0]
+	for _, step := range s.ReferenceSteps {
+		if key := pairKey(step.Number); !shown[key] {
+			s.further[key] = s.pairUnit(key, &Pair{Reference: step.Number, Of: len(s.ReferenceSteps), ReferenceText: step.Text}, "", "").Parts[0]
 		}
 	}
 	for _, step := range s.Steps {

@@ -3,6 +3,7 @@ package ruling
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -194,8 +195,17 @@ func calmed(edits []lcs.Diff, x []token) []lcs.Diff {
 		gaps = append(gaps, edits[i].Start-edits[i-1].End)
 	}
 	slices.Sort(gaps)
-	least := gaps[len(gaps)-MostDifferences] // larger gaps than this stay
-	return joinedWhere(edits, func(a, b lcs.Diff) bool { return b.Start-a.End <= least })
+	least := gaps[len(gaps)-(MostDifferences-1)] // of the gaps that stay
+	larger := len(gaps) - sort.SearchInts(gaps, least+1)
+	more := MostDifferences - 1 - larger // of the least ones that stay too
+	return joinedWhere(edits, func(a, b lcs.Diff) bool {
+		gap := b.Start - a.End
+		if gap == least && more > 0 {
+			more--
+			return false
+		}
+		return gap <= least
+	})
 }
 
 func joinedWhere(edits []lcs.Diff, join func(a, b lcs.Diff) bool) []lcs.Diff {
