@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/judge/ruling"
 	"github.com/countersign/countersign/store"
 	"github.com/countersign/countersign/views"
 )
@@ -60,7 +61,7 @@ func (s *Server) deskPage(f views.Frame, a store.Actor, r store.Review, definiti
 			Mark: views.Mark{Verdict: r.First.Verdict, Label: r.First.Label}, At: r.First.At, Rulings: citationRulings(rulings),
 		}
 	}
-	var all []cited
+	var all []ruling.Citation
 	if r.Judge == citationsJudge {
 		all = s.citationsOf(&r.Trace)
 		p.Citations = citationViews(&r.Trace, all, rulings)

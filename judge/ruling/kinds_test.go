@@ -311,3 +311,34 @@ labels: [{name: "Yes", verdict: pass}, {name: "No", verdict: fail}, {name: undet
 		t.Errorf("sealed: %+v", sealed.Units)
 	}
 }
+
+// A report by a rubric that the project had before is ruled on by that one; what
+// was ruled blind by the present one stands, and counts for nothing.
+func TestAnotherRubric(t *testing.T) {
+	it := logicItem(t)
+	present, _ := builtin.LogicWith(judge.Rubric{
+		{Name: "premise_support", Check: "c", Anchors: [5]string{"a", "b", "c", "d", "e"}}, {Name: "causes", Check: "c", Anchors: [5]string{"a", "b", "c", "d", "e"}},
+	})
+	it.judge = &present
+	blind := []judge.Ruling{{Part: "dimension/causes", Value: "1"}, {Part: "dimension/premise_support", Value: "5"}}
+	if err := sheetOf(t, it, true).Check(blind); err != nil {
+		t.Fatal(err)
+	}
+	s := sheetOf(t, it, false)
+	if err := s.Check(blind); err != nil {
+		t.Fatal(err)
+	}
+	out, ok := s.Outcome(blind, it.judge.Band)
+	if !ok || len(s.Changed(blind)) > 0 || math.Abs(*out.Score-0.7) > 1e-9 || len(out.Parts) != 4 {
+		t.Errorf("got %+v, %v, changed %q", out, ok, s.Changed(blind))
+	}
+}
+
+func TestUnknownJudge(t *testing.T) {
+	trace := judge.Trace{Output: "a"}
+	e := &judge.Evaluation{Report: []byte(`{}`), Findings: []judge.Finding{{Class: "x"}}, Verdict: judge.Fail}
+	s, err := ruling.New(nil, &trace, e)
+	if err != nil || s.Kind != ruling.Own || len(s.Units) != 1 || s.Units[0].Key != "finding/1" {
+		t.Errorf("got %+v, %v", s.Units, err)
+	}
+}

@@ -37,29 +37,41 @@ func (s *Sheet) fillLogic() error {
 	scores := make(map[string]float64, len(said.Scores))
 	for _, d := range said.Scores {
 		scores[d.Name] = d.Score
+		if _, ok := s.rubric.Named(d.Name); !ok { // of a rubric that the project had before
+			s.rubric = append(s.rubric[:len(s.rubric):len(s.rubric)], judge.Dimension{Name: d.Name})
+		}
 	}
 	units := map[string]int{}
 	for _, d := range s.rubric {
-		p := Part{Key: dimensionKey(d.Name), Title: inWords(d.Name)}
-		for i, anchor := range d.Anchors {
-			p.Choices = append(p.Choices, Choice{Value: strconv.Itoa(i + 1), Text: strconv.Itoa(i + 1), Help: anchor})
+		p := dimensionPart(d)
+		score, scored := scores[d.Name]
+		if !scored && s.Judged {
+			s.further[p.Key] = p // the report is by another rubric; a blind ruling stands
+			continue
 		}
-		if score, ok := scores[d.Name]; ok {
+		if scored {
 			p.Judged = builtin.LogicLabel(score)
 			if score != math.Trunc(score) {
 				p.JudgeNote = "the judge gives " + strconv.FormatFloat(score, 'f', -1, 64)
 			}
 		}
 		units[d.Name] = len(s.Units)
-		s.Units = append(s.Units, Unit{
-			Key: p.Key, Title: p.Title, Dimension: &Dimension{Dimension: d, Score: scores[d.Name]}, Parts: []Part{p},
-		})
+		s.Units = append(s.Units, Unit{Key: p.Key, Title: p.Title, Dimension: &Dimension{Dimension: d, Score: score}, Parts: []Part{p}})
 	}
 	s.addViolations(units, said.Places)
 	s.Units = append(s.Units, Unit{Key: addKey, Title: "What the judge did not find", Parts: []Part{{
 		Key: addKey, Title: "A violation of your own", Choices: severityChoices, Optional: true, Many: true,
 	}}})
 	return nil
+}
+
+func dimensionPart(d judge.Dimension) Part {
+	p := Part{Key: dimensionKey(d.Name), Title: inWords(d.Name)}
+	for i, anchor := range d.Anchors {
+		score := strconv.Itoa(i + 1)
+		p.Choices = append(p.Choices, Choice{Value: score, Text: score, Help: anchor})
+	}
+	return p
 }
 
 // addViolations puts the report's violations into the units of their dimensions.

@@ -11,12 +11,16 @@ import (
 
 // New makes the sheet of one item. e is the evaluation under review; nil when it
 // is sealed for the person: the sheet is then made of the trace alone. An
-// evaluation without a report (the judge failed) gives the same sheet. The error
-// is a report that cannot be read.
+// evaluation without a report (the judge failed) gives the same sheet. j is nil
+// where the judge's definition is not known: its findings can be ruled on, its
+// labels cannot. The error is a report that cannot be read.
 //
 // Keys of a sealed sheet are those of the open one, so that rulings made blind
 // stay valid after the judge's are shown.
 func New(j *judge.Judge, t *judge.Trace, e *judge.Evaluation) (Sheet, error) {
+	if j == nil {
+		j = &judge.Judge{}
+	}
 	s := Sheet{Kind: kindOf(j), Steps: evidence.Steps(t.Output), judge: j, trace: t, further: map[string]Part{}}
 	if e != nil && len(e.Report) > 0 && string(e.Report) != "null" {
 		s.Judged, s.report = true, reported{evaluation: e}
