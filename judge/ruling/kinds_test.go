@@ -122,7 +122,7 @@ func TestOutcome(t *testing.T) {
 			want: want{score: 2.0 / 3, verdict: judge.Borderline, label: "partial", findings: "unsupported"}},
 
 		{name: "steps: agreeing", item: stepsItem(t, 3, 4), rulings: rule("pair/1=equivalent", "pair/2=contradicts", "first_wrong=2"),
-			want: want{score: 0.2, verdict: judge.Fail, label: "invalid", critical: true, findings: "INCORRECT INCORRECT EXTRA_IRRELEVANT final_answer first_wrong_step"}},
+			want: want{score: 0.2, verdict: judge.Fail, label: "invalid", critical: true, findings: "INCORRECT INCORRECT EXTRA_IRRELEVANT critical_error"}},
 		{name: "steps: otherwise", item: stepsItem(t, 3, 4), rulings: rule("pair/2=partial", "pair/3=not_needed", "extra/4=valid", "answer=yes", "first_wrong=none"),
 			want: want{open: true, changed: "pair/2 pair/3 extra/4 answer first_wrong", findings: "PARTIALLY_CORRECT"}},
 		{name: "steps: the judge cut the reference otherwise", item: stepsItem(t, 1, 4), rulings: rule("pair/1=partial", "pair/2/3=equivalent"),

@@ -263,9 +263,7 @@ func cutReference(e *judge.Evaluation) []string {
 // merge adds a further line about the same step to a unit; the gravest counts.
 func merge(u *Unit, p *Pair, judged, note string) {
 	have, part := u.Pair, &u.Parts[0]
-	for _, c := range p.Candidate {
-		have.Candidate = append(have.Candidate, c)
-	}
+	have.Candidate = append(have.Candidate, p.Candidate...)
 	have.CandidateText = joinedBy(have.CandidateText, p.CandidateText, "; ")
 	have.Critical = have.Critical || p.Critical
 	part.JudgeNote = joinedBy(part.JudgeNote, note, " ")
@@ -434,11 +432,12 @@ func (s *Sheet) stepLabel(u *Unit, a answers) string {
 	}[value]
 }
 
-// stepsFindings: what is below equivalent, extra steps that do not hold, a wrong
-// answer, the first wrong step; and the judge's critical errors that stand apart
-// from the steps, while nothing differs from it.
+// stepsFindings: the judge's while nothing differs from it, else what is below
+// equivalent, extra steps that do not hold, a wrong answer and the first wrong
+// step. The judge's critical errors that stand apart from the steps are then left
+// out: the person was not asked about them.
 func (s *Sheet) stepsFindings(a answers) []judge.Finding {
-	if _, same := s.unchanged(a); same && len(a.said) == 0 {
+	if _, same := s.unchanged(a); same {
 		return s.report.evaluation.Findings
 	}
 	var list []judge.Finding
