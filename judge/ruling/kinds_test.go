@@ -342,3 +342,29 @@ func TestUnknownJudge(t *testing.T) {
 		t.Errorf("got %+v, %v", s.Units, err)
 	}
 }
+
+// Blind, steps stand beside those of the reference that their texts line up with,
+// and without a judgment.
+func TestLinedUp(t *testing.T) {
+	trace := judge.Trace{
+		Question: "q", Reference: "1. 3 + 4 = 7 apples are there.\n2. 7 - 2 = 5 apples are left.\nAnswer: 5",
+		Output: "1. First, apples are fruit.\n2. 3 + 4 = 7 apples are there.\n3. 7 - 2 = 5 apples are left.\nAnswer: 5",
+	}
+	s := sheetOf(t, item{"", named(t, builtin.Steps), trace, nil}, true)
+	var got []string
+	for _, u := range s.Units {
+		line := u.Key
+		if u.Pair != nil {
+			for _, c := range u.Pair.Candidate {
+				line += " " + s.Steps[c-1].Text[:1]
+			}
+		}
+		got = append(got, line)
+	}
+	if diff := cmp.Diff([]string{"pair/1 2", "pair/2 3", "extra/1", "answer", "first_wrong"}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if a := s.Answers; !a.Compared || !a.Same || a.Candidate != "5" {
+		t.Errorf("answers %+v", a)
+	}
+}
