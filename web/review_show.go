@@ -35,7 +35,13 @@ func (s *Server) renderReview(c echo.Context, id string, status int, form views.
 	if err != nil {
 		return err
 	}
-	return s.render(c, status, views.Desk(s.deskPage(f, actor, r, definition, form)))
+	p := s.deskPage(f, actor, r, definition, form)
+	sheet, err := ruling.New(definition, &r.Trace, r.Evaluation)
+	if err != nil {
+		return err
+	}
+	p.Bench = benchOf(deskItem{review: r, definition: definition, sheet: sheet})
+	return s.render(c, status, views.Desk(p))
 }
 
 // deskPage turns a review into its page. What is sealed is not in r; nothing
