@@ -45,7 +45,7 @@ func (s *Server) deskPage(f views.Frame, a store.Actor, r store.Review, definiti
 		EvaluationID: r.EvaluationID, TraceID: r.TraceID, ItemTitle: r.Title, Judge: r.Judge,
 		PromptVersion: r.PromptVersion, Run: r.Run, Domain: r.Domain, Stakes: judge.Stakes(r.Stakes),
 		Due: r.DueAt, Reasons: r.Reasons, ReasonsSealed: r.Sealed, Inputs: inputsOf(&r.Trace, definition),
-		Labels: labelChoices(r.Labels), ReasonCodes: reasonCodeChoices(), Form: form, HistorySealed: r.Sealed,
+		Labels: labelChoices(r.Labels), ReasonCodes: reasonCodeChoices(r.ReasonCodes), Form: form, HistorySealed: r.Sealed,
 	}
 	p.Adjudicating = r.Adjudicating
 	p.Claim = string(r.Claim(f.Now).For(a))
