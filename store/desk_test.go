@@ -262,6 +262,27 @@ func (d *desk) text(query string, args ...any) string {
 	return s
 }
 
+// list asks the file itself for texts.
+func (d *desk) list(query string, args ...any) (all []string) {
+	d.t.Helper()
+	rows, err := d.raw.QueryContext(d.ctx, query, args...)
+	if err != nil {
+		d.t.Fatalf("%s: %v", query, err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var s string
+		if err := rows.Scan(&s); err != nil {
+			d.t.Fatal(err)
+		}
+		all = append(all, s)
+	}
+	if err := rows.Err(); err != nil {
+		d.t.Fatal(err)
+	}
+	return all
+}
+
 func wantErr(t *testing.T, what string, got, want error) {
 	t.Helper()
 	if !errors.Is(got, want) {
