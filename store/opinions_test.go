@@ -2,9 +2,11 @@ package store_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -337,14 +339,20 @@ func TestFiftyRaceForTwoOpinions(t *testing.T) {
 		people = append(people, d.person(fmt.Sprint("p", i), store.Reviewer))
 	}
 	var wg sync.WaitGroup
+	var given atomic.Int64
 	for _, a := range people {
 		wg.Go(func() {
-			for range 2 {
+			// What others hold at this moment is passed over, so one asks again.
+			for try := 0; given.Load() < 2*items && try < 1000; try++ {
 				r, err := d.ClaimNext(d.ctx, a, "default", store.ClaimFilter{})
-				if err != nil {
+				if errors.Is(err, store.ErrNotFound) {
 					continue
 				}
-				if _, err := d.Decide(d.ctx, a, r.ReviewID, store.DecisionInput{Action: store.Confirm}); err != nil {
+				if err == nil {
+					_, err = d.Decide(d.ctx, a, r.ReviewID, store.DecisionInput{Action: store.Confirm})
+					given.Add(1)
+				}
+				if err != nil {
 					t.Errorf("%s: %v", a.Name, err)
 				}
 			}

@@ -11,8 +11,8 @@ import (
 
 // Bounds of what a person says about the parts of one item.
 const (
-	MaxRulings    = 2000
-	maxRulingName = 100 // characters of a part and of a value
+	MaxRulings    = 5000 // four for each of more citations than a desk shows
+	maxRulingName = 100  // characters of a part and of a value
 )
 
 // checkRulings bounds rulings. Which parts an item has, and which values these

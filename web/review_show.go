@@ -34,7 +34,12 @@ func (s *Server) renderReview(c echo.Context, id string, status int, form views.
 	if err != nil {
 		return err
 	}
-	return s.render(c, status, views.Desk(s.deskPage(f, actor, r, definition, form)))
+	page := s.deskPage(f, actor, r, definition, form)
+	r.Screen.PageVersion = s.cfg.Version
+	if page.Shown, err = shownField(r.Screen); err != nil {
+		return err
+	}
+	return s.render(c, status, views.Desk(page))
 }
 
 // deskPage turns a review into its page. What is sealed is not in r; nothing
