@@ -112,6 +112,13 @@ func (p Policy) Check() error {
 	return errors.Join(c.faults...)
 }
 
+// AsksModels reports whether the policy says anywhere which models are asked, or
+// how often: the engine rules asks none.
+func (p Policy) AsksModels() bool {
+	return len(p.Models) > 0 || p.Samples > 1 ||
+		slices.ContainsFunc(p.Rules, func(r PolicyRule) bool { return len(r.Models) > 0 || r.Samples > 1 })
+}
+
 // UnknownJudges warns of each rule for a judge that is none of these, a sentence
 // for each. Such a rule holds for nothing until there is a judge of that name: it
 // may come later, or the name was written wrong.

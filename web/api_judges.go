@@ -226,6 +226,11 @@ func (s *Server) apiRerun(c echo.Context) error {
 		return &store.FieldError{Field: "estimate", Message: "is missing: true tells the cost, false starts it"}
 	}
 	project := s.apiProject(c)
+	if !*body.Estimate {
+		if err := s.cfg.Store.Permit(c.Request().Context(), user(c).Actor(), store.StartReruns, "project:"+project); err != nil {
+			return err
+		}
+	}
 	ask, estimate, err := s.estimate(c, project, param(c, "name"), rerunAsked{
 		kind: body.Kind, run: body.Run, ofVersion: body.OfVersion, ofModel: body.OfModel, engine: body.engineChoice(), model: body.Model,
 		samples: body.samples(), since: body.Since, budget: body.BudgetUSD.String(),

@@ -113,3 +113,12 @@ func (h *Harness) Judge(name string) (*judge.Judge, bool) {
 	}
 	return nil, false
 }
+
+// JudgeNames are the names of the judges, in their order.
+func (h *Harness) JudgeNames() []string {
+	names := make([]string, len(h.config.Judges))
+	for i, j := range h.config.Judges {
+		names[i] = j.Name
+	}
+	return names
+}
