@@ -20,6 +20,8 @@ const (
 	// Closed with data on its way, a connection is reset and the answer is lost.
 	mostDrained = 64 << 20
 	drainTime   = 10 * time.Second
+	// inMemory is how much of an uploaded file is held in memory, as Echo has it.
+	inMemory = 32 << 20
 )
 
 // large are the routes that take up to MaxBody: whole files of traces.
@@ -40,6 +42,12 @@ func (s *Server) bounded(next echo.HandlerFunc) echo.HandlerFunc {
 		if slices.Contains(large, c.Path()) {
 			if r.ContentLength > s.cfg.MaxBody {
 				return echo.ErrStatusRequestEntityTooLarge
+			}
+			if !isAPI(c) {
+				_ = r.ParseMultipartForm(inMemory) // the form's token is looked for next; other faults are told by who reads the form
+				if errors.Is(sent.ended, echo.ErrStatusRequestEntityTooLarge) {
+					return sent.ended
+				}
 			}
 			return next(c)
 		}
