@@ -127,9 +127,13 @@ func policyOf(base judge.Policy, form url.Values) (judge.Policy, error) {
 	}
 	p.Reasons = reasonsOf(form)
 	for _, f := range policyFaultsOf(p.Check()) {
-		if !slices.Contains(r.unread, f.Path) { // that is told already
-			r.faults = append(r.faults, f)
+		if slices.Contains(r.unread, f.Path) { // that is told already
+			continue
 		}
+		if name := r.labels[f.Path]; name != "" {
+			f = &judge.PolicyFault{Msg: name + " " + f.Msg}
+		}
+		r.faults = append(r.faults, f)
 	}
 	return p, errors.Join(r.faults...)
 }
@@ -162,7 +166,17 @@ func orDefault(v, usual float64, said *float64) *float64 {
 type fieldReader struct {
 	form   url.Values
 	faults []error
-	unread []string // places in the policy of the values that are not of their form
+	unread []string          // places in the policy of the values that are not of their form
+	labels map[string]string // what the form calls them, by place in the policy
+}
+
+// text of a field, and notes what it is called.
+func (r *fieldReader) text(name, what string) string {
+	if r.labels == nil {
+		r.labels = map[string]string{}
+	}
+	r.labels[fieldPlaces[name]] = what
+	return strings.TrimSpace(r.form.Get(name))
 }
 
 // fieldPlaces are where the numbers of the form stand in a policy.
@@ -178,7 +192,7 @@ func (r *fieldReader) fault(name, what, text, must string) {
 }
 
 func (r *fieldReader) number(name, what string) float64 {
-	text := strings.TrimSpace(r.form.Get(name))
+	text := r.text(name, what)
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {
 		r.fault(name, what, text, "a number such as 0.05")
@@ -188,7 +202,7 @@ func (r *fieldReader) number(name, what string) float64 {
 
 // percent is a share in [0,1] that is written in per cent.
 func (r *fieldReader) percent(name, what string) float64 {
-	text := strings.TrimSpace(r.form.Get(name))
+	text := r.text(name, what)
 	v, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
 	if err != nil || !(v >= 0 && v <= 100) {
 		r.fault(name, what, text, "a number from 0 to 100")
@@ -203,7 +217,7 @@ func (r *fieldReader) percent(name, what string) float64 {
 }
 
 func (r *fieldReader) whole(name, what string) int {
-	text := strings.TrimSpace(r.form.Get(name))
+	text := r.text(name, what)
 	v, err := strconv.Atoi(text)
 	if err != nil {
 		r.fault(name, what, text, "a whole number")

@@ -114,10 +114,10 @@ func TestPolicyFaults(t *testing.T) {
 	}{
 		{"yaml", yamlForm, map[string]string{"yaml": "audit: {random: lots}\nlease: 3\n"}, []string{"Line 1:", "Line 2:"}},
 		{"never off", yamlForm, map[string]string{"yaml": "reasons: {judge_failed: off}\n"}, []string{"Line 1:", "a trace whose judge failed"}},
-		{"fields", fieldsForm, map[string]string{"random_audit": "lots", "due_high": "1.5", "samples": "99"}, []string{`The random audit is "lots"`, `The due time at high stakes is "1.5"`, "samples is 99"}},
+		{"fields", fieldsForm, map[string]string{"random_audit": "lots", "due_high": "1.5", "samples": "99"}, []string{`The random audit is "lots"`, `The due time at high stakes is "1.5"`, "The number of calls is 99"}},
 		{"no call", fieldsForm, map[string]string{"samples": "0"}, []string{`The number of calls is "0": it is a number from 1 to 25`}},
 		{"all of the text", yamlForm, map[string]string{"yaml": "lease_minutes: 0\nlease: 3\nsamples: 26\n"}, []string{"Line 1:", "Line 2:", "Line 3:"}},
-		{"bounds", fieldsForm, map[string]string{"samples": "99"}, []string{"samples is 99"}},
+		{"bounds", fieldsForm, map[string]string{"samples": "99"}, []string{"The number of calls is 99"}},
 	} {
 		sent := formOf(t, page, c.form)
 		for k, val := range c.set {
@@ -308,12 +308,12 @@ func TestPolicyAheadOfItsJudges(t *testing.T) {
 		for _, n := range find(t, r.body, ".notice") {
 			told += textOf(n)
 		}
-		for _, want := range []string{`rule 1 is for the judge "tomorrow"`, "models and samples change nothing here"} {
+		for _, want := range []string{`Rule 1 is for the judge "tomorrow"`, "models and samples change nothing here"} {
 			if !strings.Contains(told, want) {
 				t.Errorf("%s says %q, want %q in it", path, told, want)
 			}
 		}
-		if strings.Contains(told, "rule 2") {
+		if strings.Contains(told, "Rule 2") {
 			t.Errorf("%s warns of a judge that there is: %q", path, told)
 		}
 	}
