@@ -147,7 +147,8 @@ func (s *Store) SetPolicy(ctx context.Context, a Actor, project string, p judge.
 	return changed, err
 }
 
-// checkPolicy holds a policy to its rules. The message tells all faults.
+// checkPolicy holds a policy to its rules. The field is the place of the first
+// fault, the message tells all.
 func checkPolicy(p judge.Policy) error {
 	err := p.Check()
 	if err == nil {
@@ -157,7 +158,8 @@ func checkPolicy(p judge.Policy) error {
 	if !errors.As(err, &first) {
 		return err
 	}
-	return invalid("policy", "is at fault: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	field := first.Place()
+	return invalid(field, "%s", strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n", "; "), field+" "))
 }
 
 // Setting reads a small fact of the installation, such as a key, or makes it
