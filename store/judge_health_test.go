@@ -24,7 +24,7 @@ func (d *desk) byModel(n int, model string, change func(i int, f *judge.Finished
 	if _, err := d.ImportTraces(d.ctx, store.Operator("test"), "default", items); err != nil {
 		d.t.Fatal(err)
 	}
-	work, err := d.ClaimWork(d.ctx, "w", n, time.Minute)
+	work, err := d.ClaimWork(d.ctx, judge.Claim{Worker: "w", N: n, Lease: time.Minute})
 	if err != nil || len(work) != n {
 		d.t.Fatalf("claimed %d, error %v", len(work), err)
 	}
@@ -136,7 +136,7 @@ func TestJudgeHealth(t *testing.T) {
 	if err := d.RetryEvaluation(d.ctx, d.lea, d.text(`SELECT id FROM evaluations WHERE lead_reason = 'judge_failed'`)); err != nil {
 		t.Fatal(err)
 	}
-	work, err := d.ClaimWork(d.ctx, "w", 1, time.Minute)
+	work, err := d.ClaimWork(d.ctx, judge.Claim{Worker: "w", N: 1, Lease: time.Minute})
 	if err != nil || len(work) != 1 {
 		t.Fatalf("claimed %d, %v", len(work), err)
 	}

@@ -79,6 +79,10 @@ func (h *Harness) send(ctx context.Context, l *line, pay *payment, c judge.Conve
 		if err != nil {
 			return judge.Reply{}, max(0, made-1), err
 		}
+		if err := placeOf(ctx).retake(ctx); err != nil {
+			b.left(turn)
+			return judge.Reply{}, max(0, made-1), err
+		}
 		if turn.outages != outages && made > 0 {
 			tries = 0 // what failed before was the endpoint
 			waits.Reset()
