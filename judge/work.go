@@ -89,6 +89,7 @@ type Finished struct {
 type KeptReply struct {
 	Reply   Reply
 	Retries int
+	Failure string // the newest of those tries; empty: there was none
 }
 
 // ReplyLedger keeps the replies of evaluations that are under way. An

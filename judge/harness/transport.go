@@ -120,6 +120,7 @@ func (h *Harness) send(ctx context.Context, l *line, pay *payment, c judge.Conve
 			return judge.Reply{}, made - 1, err
 		}
 		newest = err
+		l.failure = bounded([]string{passing.Error()})[0]
 		before := -1
 		if tries >= rules.Tries {
 			before = answers
