@@ -179,11 +179,16 @@ func TestHealthOfAnOlderDatabase(t *testing.T) {
 			t.Fatalf("%s: %v", query, err)
 		}
 	}
-	again, err := store.Open(d.ctx, store.Options{URL: d.address, Now: d.clock.Now})
+	var told []store.Upgrade
+	again, err := store.Open(d.ctx, store.Options{URL: d.address, Now: d.clock.Now, Upgraded: func(u store.Upgrade) { told = append(told, u) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer again.Close()
+	upgrade := store.Upgrade{What: "counting what judges did", Total: 3}
+	if diff := cmp.Diff([]store.Upgrade{upgrade, {What: upgrade.What, Done: 3, Total: 3}}, told); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
+	}
 	want := store.Health{Evaluations: 3, Calls: 3, Reports: 3, PromptTokens: 300, CompletionTokens: 30, CostUSD: 0.003, LatencyP50MS: 16, LatencyP95MS: 16,
 		Checks: []store.CheckCount{{Name: "score.class", Run: 3, Failed: 3}}}
 	if diff := cmp.Diff(want, d.health(d.auditor, store.HealthFilter{}).Total); diff != "" {
