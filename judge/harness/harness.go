@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -122,3 +123,6 @@ func (h *Harness) JudgeNames() []string {
 	}
 	return names
 }
+
+// Engines are those that this harness has, each by its Planned.EngineKey, sorted.
+func (h *Harness) Engines() []string { return slices.Sorted(maps.Keys(h.config.Engines)) }
