@@ -113,8 +113,8 @@ func policyOf(base judge.Policy, form url.Values) (judge.Policy, error) {
 		p.Models = append(p.Models, judge.ModelChoice{Model: strings.TrimSpace(model), Endpoint: strings.TrimSpace(endpoint)})
 	}
 	switch p.Samples = r.whole("samples", "The number of calls"); {
-	case p.Samples == 0 && !slices.Contains(r.unread, fieldPlaces["samples"]):
-		r.fault("samples", "The number of calls", "0", fmt.Sprintf("a number from 1 to %d", judge.MaxSamples))
+	case p.Samples == 0:
+		r.zero("samples", "The number of calls", judge.MaxSamples)
 	case p.Samples == 1 && base.Samples == 0:
 		p.Samples = 0
 	}
@@ -151,20 +151,28 @@ func (r *fieldReader) answers(base judge.Policy, p *judge.Policy) {
 	if base.Opinions != nil {
 		opinions = *base.Opinions
 	}
-	if opinions.Default = r.whole("opinions", "The number of opinions"); opinions.Default < 1 {
-		r.fault("The number of opinions", r.form.Get("opinions"), "1 or more")
+	if opinions.Default = r.whole("opinions", "The number of opinions"); opinions.Default == 0 {
+		r.zero("opinions", "The number of opinions", judge.MaxOpinions)
 	}
 	if p.Opinions = &opinions; base.Opinions == nil && opinions.Default == 1 {
 		p.Opinions = nil
 	}
-	if p.CannotJudge = r.whole("cannot_judge", "The number of people who cannot judge"); p.CannotJudge < 1 {
-		r.fault("The number of people who cannot judge", r.form.Get("cannot_judge"), "1 or more")
+	if p.CannotJudge = r.whole("cannot_judge", "The number of people who cannot judge"); p.CannotJudge == 0 {
+		r.zero("cannot_judge", "The number of people who cannot judge", judge.MaxAbstentions)
 	} else if base.CannotJudge == 0 && p.CannotJudge == base.AbstentionsToAdjudicate() {
 		p.CannotJudge = 0
 	}
 	seconds := r.whole("undo_seconds", "The time for undo")
 	if p.UndoSeconds = &seconds; base.UndoSeconds == nil && seconds == int(base.UndoTime().Seconds()) {
 		p.UndoSeconds = nil
+	}
+}
+
+// zero refuses a 0 that would mean the default, unless the number can't be read
+// and that is told already.
+func (r *fieldReader) zero(name, what string, most int) {
+	if !slices.Contains(r.unread, fieldPlaces[name]) {
+		r.fault(name, what, "0", fmt.Sprintf("a number from 1 to %d", most))
 	}
 }
 
@@ -213,6 +221,7 @@ func (r *fieldReader) text(name, what string) string {
 var fieldPlaces = map[string]string{
 	"random_audit": "/audit/random", "boundary_audit": "/audit/boundary", "boundary_width": "/audit/boundary_width", "blind_share": "/blind/share",
 	"due_high": "/due_hours/high", "due_standard": "/due_hours/standard", "lease_minutes": "/lease_minutes", "samples": "/samples",
+	"opinions": "/opinions/default", "cannot_judge": "/cannot_judge", "undo_seconds": "/undo_seconds",
 	"temperature": "/temperature", "budget": "/budget_usd",
 }
 

@@ -80,7 +80,8 @@ func (s Sheet) Check(rulings []judge.Ruling) error {
 // Part finds the part that a ruling is about.
 func (s Sheet) Part(key string) (Part, bool) {
 	if p, ok := s.at[key]; ok {
-		return s.Units[p.unit].Parts[p.part], true
+		part := s.Units[p.unit].Parts[p.part]
+		return part, !part.Many // a list takes numbered rulings only
 	}
 	if p, ok := s.further[key]; ok {
 		return p, true
@@ -136,8 +137,9 @@ func (p Part) values() string {
 }
 
 // clipped is a text that a message shows.
-func clipped(text string) string {
-	const most = 80
+func clipped(text string) string { return clippedTo(text, 80) }
+
+func clippedTo(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}

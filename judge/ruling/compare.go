@@ -4,8 +4,9 @@ import "github.com/countersign/countersign/judge"
 
 // Changed are the keys of the rulings that differ from the judge's, in the order
 // of the sheet; what a person adds comes last. Nil without a report: there is
-// nothing to differ from. A part on which the judge said nothing counts only
-// where a ruling on it is itself a finding of the person's (Many).
+// nothing to differ from. A part of which the judge said nothing counts where its
+// silence says something (a difference that it does not list is wording to it) or
+// the ruling is itself a finding (a violation of the person's own).
 func (s Sheet) Changed(rulings []judge.Ruling) []string {
 	if !s.Judged {
 		return nil
@@ -14,17 +15,26 @@ func (s Sheet) Changed(rulings []judge.Ruling) []string {
 	var changed []string
 	for _, u := range s.Units {
 		for _, p := range u.Parts {
-			if v, ruled := said[p.Key]; ruled && p.Judged != "" && v != p.Judged {
+			if v, ruled := said[p.Key]; ruled && p.differs(v) {
 				changed = append(changed, p.Key)
 			}
 		}
 	}
 	for _, r := range rulings {
-		if p, ok := s.Part(r.Part); ok && p.Many {
+		_, shown := s.at[r.Part]
+		if p, ok := s.Part(r.Part); ok && !shown && (p.Many || p.differs(r.Value)) {
 			changed = append(changed, r.Part)
 		}
 	}
 	return changed
+}
+
+// differs tells a choice that is not the judge's, said or silent.
+func (p Part) differs(value string) bool {
+	if p.Judged != "" {
+		return value != p.Judged
+	}
+	return p.silent != "" && value != p.silent
 }
 
 // Progress counts the units that need a ruling, and those of them of which every
@@ -88,9 +98,12 @@ func (a answers) of(key string) string {
 }
 
 // changed tells whether the person chose otherwise than the judge, or chose
-// where the judge did not.
+// where the judge left it open.
 func (a answers) changed(key string) bool {
 	r, ok := a.said[key]
-	p, there := a.sheet.at[key]
-	return ok && (!there || a.sheet.Units[p.unit].Parts[p.part].Judged != r.Value)
+	if !ok {
+		return false
+	}
+	p, there := a.sheet.Part(key)
+	return !there || p.Judged == "" && p.silent == "" || p.differs(r.Value)
 }

@@ -2,6 +2,7 @@ package ruling
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/judge/builtin"
@@ -10,12 +11,16 @@ import (
 
 // New makes the sheet of one item. e is the evaluation under review; nil when it
 // is sealed for the person: the sheet is then made of the trace alone. An
-// evaluation without a report (the judge failed) gives the same sheet. The error
-// is a report that cannot be read.
+// evaluation without a report (the judge failed) gives the same sheet. j is nil
+// where the judge's definition is not known: its findings can be ruled on, its
+// labels cannot. The error is a report that cannot be read.
 //
 // Keys of a sealed sheet are those of the open one, so that rulings made blind
 // stay valid after the judge's are shown.
 func New(j *judge.Judge, t *judge.Trace, e *judge.Evaluation) (Sheet, error) {
+	if j == nil {
+		j = &judge.Judge{}
+	}
 	s := Sheet{Kind: kindOf(j), Steps: evidence.Steps(t.Output), judge: j, trace: t, further: map[string]Part{}}
 	if e != nil && len(e.Report) > 0 && string(e.Report) != "null" {
 		s.Judged, s.report = true, reported{evaluation: e}
@@ -50,22 +55,45 @@ func kindOf(j *judge.Judge) Kind {
 
 // reported is the report of a sheet.
 type reported struct {
-	evaluation *judge.Evaluation // nil: none
+	evaluation *judge.Evaluation               // nil: none
+	citations  map[int]builtin.CitationOpinion // by occurrence
+	violations []judge.Finding
+	differs    builtin.ReferenceOpinion
 }
 
 func (s *Sheet) fill() error {
 	switch s.Kind {
-	default:
-		return s.fillOwn()
+	case Citations:
+		return s.fillCitations()
+	case Steps:
+		return s.fillSteps()
+	case Reference:
+		return s.fillReference()
+	case Logic:
+		return s.fillLogic()
 	}
+	return s.fillOwn()
 }
 
-// Findings are what the person found, as decisions and labels keep it.
+// MostFindings that an answer may carry.
+const MostFindings = 500
+
+// Findings are what the person found, as decisions and labels keep it: the
+// judge's where the person agrees or did not rule. At most MostFindings, the
+// gravest first to stay.
 func (s Sheet) Findings(rulings []judge.Ruling) []judge.Finding {
+	a := s.answers(rulings)
 	switch s.Kind {
-	default:
-		return s.ownFindings(s.answers(rulings))
+	case Citations:
+		return bounded(s.citationFindings(a))
+	case Steps:
+		return bounded(s.stepsFindings(a))
+	case Reference:
+		return bounded(s.referenceFindings(a))
+	case Logic:
+		return bounded(s.logicFindings(a))
 	}
+	return bounded(s.ownFindings(a))
 }
 
 // Outcome is what the rulings come to by the judge's own formula; where the
@@ -73,8 +101,34 @@ func (s Sheet) Findings(rulings []judge.Ruling) []judge.Finding {
 // because some are open or because the judge has no formula for it. Score, label
 // and parts then hold what is determined all the same.
 func (s Sheet) Outcome(rulings []judge.Ruling, band judge.Band) (Outcome, bool) {
+	a := s.answers(rulings)
 	switch s.Kind {
-	default:
-		return s.ownOutcome(s.answers(rulings))
+	case Citations:
+		return s.citationOutcome(a, band)
+	case Steps:
+		return s.stepsOutcome(a)
+	case Reference:
+		return s.referenceOutcome(a, band)
+	case Logic:
+		return s.logicOutcome(a, band)
 	}
+	return s.ownOutcome(a)
+}
+
+// bounded keeps the MostFindings gravest, in their order.
+func bounded(list []judge.Finding) []judge.Finding {
+	for rank := 0; len(list) > MostFindings && rank <= 3; rank++ {
+		over := len(list) - MostFindings
+		kept := make([]judge.Finding, 0, len(list))
+		for i := len(list) - 1; i >= 0; i-- { // of equal ones the last go first
+			if over > 0 && judge.SeverityRank(list[i].Severity) == rank {
+				over--
+				continue
+			}
+			kept = append(kept, list[i])
+		}
+		slices.Reverse(kept)
+		list = kept
+	}
+	return list
 }

@@ -82,6 +82,10 @@ type Part struct {
 
 	// Violation that the part is about, in a dimension's unit.
 	Violation *Violation
+
+	// silent is the choice that a judge makes by saying nothing of the part; empty:
+	// its silence says nothing.
+	silent string
 }
 
 // Choice is one value of a part.
