@@ -33,6 +33,9 @@ var (
 	SaveDrafts       = Right{"draft.saved", nil}
 	ReopenReviews    = Right{"review.reopened", nil}
 
+	AddComments       = Right{commentAdded, nil}
+	WithdrawComments  = Right{commentWithdrawn, nil}
+	ResolveComments   = Right{commentResolved, nil}
 	UndoDecisions     = Right{decisionUndone, nil}
 	AddSecondOpinions = Right{opinionAdded, nil}
 	RaiseOpinions     = Right{"review.opinions_raised", leads}
