@@ -25,6 +25,16 @@ blind:
     - {stakes: standard, mode: share, share: 0.25}
 due_hours: {high: 12, standard: 48}
 lease_minutes: 20
+opinions:
+  default: 2
+  rules:
+    - {reason: critical_error, domain: medical, stakes: high, n: 3}
+    - {stakes: standard, n: 1}
+cannot_judge: 3
+undo_seconds: 0
+reason_codes:
+  - {code: dose_error, text: "The dose: wrong", severity: critical, domains: [medical], judges: [citations]}
+  - {code: other, text: Other, severity: minor}
 high_stakes_domains: [legal, aviation]
 endpoints: [api.openai.com, ward-7]
 disagreement: {engines: [openai], between: models, recorded: true}
@@ -64,11 +74,18 @@ func parsePolicy(t *testing.T, text string) judge.Policy {
 
 func TestPolicyAsYAML(t *testing.T) {
 	number := func(v float64) *float64 { return &v }
+	never := 0
 	want := judge.Policy{
 		Version: 7, RandomAudit: 0.05, BoundaryAudit: 0.1, BoundaryWidth: number(0.04), Seed: "countersign",
 		Blind: "share", BlindShare: 0.8, BlindRules: []judge.BlindRule{
 			{Reason: "critical_error", Stakes: "high", Mode: "always"}, {Stakes: "standard", Mode: "share", Share: 0.25}},
 		DueHoursHigh: 12, DueHoursStandard: 48, LeaseMinutes: 20,
+		Opinions: &judge.Opinions{Default: 2, Rules: []judge.OpinionRule{
+			{Reason: "critical_error", Domain: "medical", Stakes: "high", N: 3}, {Stakes: "standard", N: 1}}},
+		CannotJudge: 3, UndoSeconds: &never,
+		OverrideReasons: []judge.OverrideReason{
+			{Code: "dose_error", Text: "The dose: wrong", Severity: "critical", Domains: []string{"medical"}, Judges: []string{"citations"}},
+			{Code: "other", Text: "Other", Severity: "minor"}},
 		HighStakesDomains: []string{"legal", "aviation"}, Endpoints: []string{"api.openai.com", "ward-7"},
 		Disagreement: &judge.Disagreement{Engines: []string{"openai"}, Between: "models", Recorded: true},
 		Models:       []judge.ModelChoice{{Model: "gpt-x"}, {Model: "qwen", Endpoint: "ward-7"}},
@@ -170,6 +187,21 @@ func TestPolicyFaults(t *testing.T) {
 		{"blind rule", "blind:\n  mode: always\n  rules:\n    - {reason: bad, stakes: middle, mode: never}\n", `p.yaml:4: blind.rules.0.reason is "bad", which is no reason`},
 		{"due", "due_hours: {high: 0}\n", "due_hours.high is 0"},
 		{"lease", "lease_minutes: 1441\n", "lease_minutes is 1441"},
+		{"no opinion", "opinions: {default: 0}\n", "an item needs one opinion at least"},
+		{"many opinions", "opinions: {rules: [{n: 6}]}\n", "opinions.rules.0.n is 6"},
+		{"opinions without a number", "opinions: {rules: [{stakes: high}]}\n", "opinions.rules.0.n is 0"},
+		{"opinions for no reason", "opinions: {rules: [{reason: whim, n: 2}]}\n", "which is no reason"},
+		{"opinions for no stakes", "opinions: {rules: [{stakes: low, n: 2}]}\n", "it is high or standard"},
+		{"nobody cannot judge", "cannot_judge: 0\n", "at least one person"},
+		{"many cannot judge", "cannot_judge: 6\n", "cannot_judge is 6"},
+		{"undo for a day", "undo_seconds: 86400\n", "undo_seconds is 86400"},
+		{"undo before", "undo_seconds: -1\n", "undo_seconds is -1"},
+		{"no reason codes", "reason_codes: []\n", "an override names its reason"},
+		{"reason code of words", "reason_codes: [{code: Dose error, text: x, severity: minor}]\n", "lower-case letters"},
+		{"reason code twice", "reason_codes: [{code: a, text: x, severity: minor}, {code: a, text: y, severity: minor}]\n", "there twice"},
+		{"reason code without text", "reason_codes: [{code: a, severity: minor}]\n", "has 0 characters"},
+		{"reason code's severity", "reason_codes: [{code: a, text: x, severity: grave}]\n", "critical, major or minor"},
+		{"reason codes for one domain only", "reason_codes: [{code: a, text: x, severity: minor, domains: [legal]}]\n", "elsewhere nobody could override"},
 		{"endpoints", "endpoints:\n", "endpoints must be a list; [] means that traces are sent nowhere"},
 		{"endpoint twice", "endpoints: [a, a]\n", `names "a" twice`},
 		{"engine", "disagreement: {engines: [recorded]}\n", `disagreement.engines.0 is "recorded"`},
@@ -376,5 +408,67 @@ func TestDocumentedPolicy(t *testing.T) {
 	}
 	if got := p.BlindShareOf(judge.ReasonJudgeFailed, judge.HighStakes); got != 0 {
 		t.Errorf("blind share of failed judges: got %v, want 0", got)
+	}
+}
+
+// TestOpinionsFor: the first rule that fits counts, and there is always one
+// person at least.
+func TestOpinionsFor(t *testing.T) {
+	p := parsePolicy(t, `
+opinions:
+  default: 2
+  rules:
+    - {domain: medical, stakes: high, n: 3}
+    - {reason: random_audit, n: 1}
+    - {domain: medical, n: 4}
+`)
+	for _, tt := range []struct {
+		policy         judge.Policy
+		reason, domain string
+		stakes         judge.Stakes
+		want           int
+	}{
+		{p, "critical_error", "medical", judge.HighStakes, 3},
+		{p, "random_audit", "medical", judge.HighStakes, 3},
+		{p, "random_audit", "medical", judge.StandardStakes, 1},
+		{p, "critical_error", "medical", judge.StandardStakes, 4},
+		{p, "critical_error", "legal", judge.HighStakes, 2},
+		{judge.DefaultPolicy(), "critical_error", "legal", judge.HighStakes, 1},
+		{judge.Policy{Opinions: &judge.Opinions{}}, "critical_error", "legal", judge.HighStakes, 1},
+	} {
+		if got := tt.policy.OpinionsFor(tt.reason, tt.domain, tt.stakes); got != tt.want {
+			t.Errorf("%s, %s, %s: %d opinions, want %d", tt.reason, tt.domain, tt.stakes, got, tt.want)
+		}
+	}
+}
+
+// TestDefaultOverrideReasons: the list that holds without a policy's own can be
+// a policy's own, and every domain and judge has reasons in it.
+func TestDefaultOverrideReasons(t *testing.T) {
+	p := judge.DefaultPolicy()
+	p.OverrideReasons = judge.DefaultOverrideReasons()
+	if err := p.Check(); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(p.OverrideReasons, parsePolicy(t, string(p.YAML())).OverrideReasons); diff != "" {
+		t.Errorf("after writing and reading (-want +got):\n%s", diff)
+	}
+	codes := func(domain, name string) (list []string) {
+		for _, r := range judge.DefaultPolicy().OverrideReasonsFor(domain, name) {
+			list = append(list, r.Code)
+		}
+		return list
+	}
+	for domain, want := range map[string]string{"legal": "outdated_law", "medical": "dose_error", "finance": "amount_error"} {
+		if !slices.Contains(codes(domain, "citations"), want) || slices.Contains(codes("general", "citations"), want) {
+			t.Errorf("%s is offered for %v in %s and %v in general", want, codes(domain, "citations"), domain, codes("general", "citations"))
+		}
+	}
+	p.OverrideReasons = []judge.OverrideReason{{Code: "a", Text: "x", Severity: "minor", Judges: []string{"steps"}}, {Code: "b", Text: "y", Severity: "minor"}}
+	if got := p.OverrideReasonsFor("legal", "logic"); len(got) != 1 || got[0].Code != "b" {
+		t.Errorf("reasons for another judge: %+v", got)
+	}
+	if err := p.CheckJudges([]string{"logic"}); err == nil || !strings.Contains(err.Error(), "which is no judge of the project") {
+		t.Errorf("a reason for a judge that there is not: %v", err)
 	}
 }

@@ -49,6 +49,12 @@ func (p Policy) Check() error {
 	c.between("/due_hours/high", p.DueHoursHigh, 1, maxDueHours, "hours, at most a year")
 	c.between("/due_hours/standard", p.DueHoursStandard, 1, maxDueHours, "hours, at most a year")
 	c.between("/lease_minutes", p.LeaseMinutes, 1, maxLeaseMinutes, "minutes, at most a day")
+	c.opinions(p.Opinions)
+	c.between("/cannot_judge", p.CannotJudge, 0, MaxAbstentions, "people who cannot judge")
+	if u := p.UndoSeconds; u != nil {
+		c.between("/undo_seconds", *u, 0, maxUndoSeconds, "seconds, at most an hour; 0: no undo")
+	}
+	c.overrideReasons(p.OverrideReasons)
 	c.names("/high_stakes_domains", p.HighStakesDomains)
 	for i, d := range p.HighStakesDomains {
 		c.domain(fmt.Sprint("/high_stakes_domains/", i), d)
@@ -75,6 +81,13 @@ func (p Policy) CheckJudges(known []string) error {
 	for i, r := range p.Rules {
 		if r.Judge != "" && !slices.Contains(known, r.Judge) {
 			c.fault(fmt.Sprintf("/rules/%d/judge", i), "is %q, which is no judge of the project; known are %s", r.Judge, strings.Join(known, ", "))
+		}
+	}
+	for i, r := range p.OverrideReasons {
+		for k, name := range r.Judges {
+			if !slices.Contains(known, name) {
+				c.fault(fmt.Sprintf("/reason_codes/%d/judges/%d", i, k), "is %q, which is no judge of the project; known are %s", name, strings.Join(known, ", "))
+			}
 		}
 	}
 	return errors.Join(c.faults...)

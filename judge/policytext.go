@@ -42,6 +42,16 @@ func (p Policy) node() *yaml.Node {
 	put(due, "standard", whole(p.DueHoursStandard))
 	put(root, "due_hours", due)
 	put(root, "lease_minutes", whole(p.LeaseMinutes))
+	if p.Opinions != nil {
+		put(root, "opinions", p.Opinions.node())
+	}
+	if p.CannotJudge != 0 {
+		put(root, "cannot_judge", whole(p.CannotJudge))
+	}
+	if p.UndoSeconds != nil {
+		put(root, "undo_seconds", whole(*p.UndoSeconds))
+	}
+	putOverrideReasons(root, p.OverrideReasons)
 	putWords(root, "high_stakes_domains", p.HighStakesDomains)
 	putWords(root, "endpoints", p.Endpoints)
 	if d := p.Disagreement; d != nil {

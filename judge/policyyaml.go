@@ -107,7 +107,20 @@ func (r policyReader) policy(root located, p *Policy) {
 				"standard": func(n located) { r.decode(n, &p.DueHoursStandard, "due_hours.standard must be a whole number") },
 			})
 		},
-		"lease_minutes":       func(n located) { r.decode(n, &p.LeaseMinutes, "lease_minutes must be a whole number") },
+		"lease_minutes": func(n located) { r.decode(n, &p.LeaseMinutes, "lease_minutes must be a whole number") },
+		"opinions":      func(n located) { r.opinions(n, p) },
+		"cannot_judge": func(n located) {
+			if r.decode(n, &p.CannotJudge, "cannot_judge must be a whole number") && p.CannotJudge < 1 {
+				r.fault(n, "cannot_judge is %d: at least one person says so before a lead settles an item", p.CannotJudge)
+			}
+		},
+		"undo_seconds": func(n located) {
+			var v int
+			if r.decode(n, &v, "undo_seconds must be a whole number") {
+				p.UndoSeconds = &v
+			}
+		},
+		"reason_codes":        func(n located) { r.overrideReasons(n, p) },
 		"high_stakes_domains": r.texts(&p.HighStakesDomains, "high_stakes_domains", "[] means that no domain has high stakes of itself; leave the key out for legal, medical, finance, safety"),
 		"endpoints":           r.texts(&p.Endpoints, "endpoints", noEndpoints),
 		"disagreement":        func(n located) { r.disagreement(n, p) },

@@ -33,6 +33,11 @@ type reviewState struct {
 	probability                                                      float64
 	holderID, holderName                                             string
 	claimedAt, lease                                                 *time.Time
+	domain                                                           string
+	policyVersion, round                                             int
+	opinionsRequired, opinions, abstentions                          int
+	addressee                                                        string // who alone settles it: a user's id or a role
+	reopened                                                         bool   // it was decided before
 }
 
 func (r reviewState) subject() string { return "review:" + r.id }
@@ -49,10 +54,12 @@ func loadReviewState(ctx context.Context, t *tx, reviewID string) (r reviewState
 	err = t.QueryRowContext(ctx, `
 SELECT r.id, r.project_id, r.evaluation_id, r.trace_id, r.external_id, r.judge, r.state, r.lead_reason, r.blind,
     r.adjudicating, r.stratum, r.inclusion_probability, COALESCE(r.holder_id, ''), COALESCE(h.name, ''),
-    r.claimed_at, r.lease_expires_at, p.name, p.policy
+    r.claimed_at, r.lease_expires_at, r.domain, r.policy_version, r.round,
+    r.opinions_required, r.opinions, r.abstentions, r.addressee, r.reopened, p.name, p.policy
 FROM reviews r JOIN projects p ON p.id = r.project_id LEFT JOIN users h ON h.id = r.holder_id WHERE r.id = ?`+t.engine.forUpdate("r"), reviewID).Scan(
 		&r.id, &r.projectID, &r.evaluationID, &r.traceID, &r.externalID, &r.judge, &r.state, &r.leadReason, &r.blind,
-		&r.adjudicating, &r.stratum, &r.probability, &r.holderID, &r.holderName, &claimed, &lease, &r.project, &policy)
+		&r.adjudicating, &r.stratum, &r.probability, &r.holderID, &r.holderName, &claimed, &lease, &r.domain, &r.policyVersion, &r.round,
+		&r.opinionsRequired, &r.opinions, &r.abstentions, &r.addressee, &r.reopened, &r.project, &policy)
 	if err != nil {
 		return r, notFound(err, "review %q", reviewID)
 	}
@@ -100,7 +107,7 @@ func (s *Store) authoriseDecider(ctx context.Context, a Actor, action, subject s
 }
 
 // errNotForThem is turned into a recorded denial once its transaction is over.
-var errNotForThem = errors.New("only a lead may settle this item, and not who sent it to adjudication")
+var errNotForThem = errors.New("this item waits for somebody else to settle it: who it was sent to, or else a lead, and nobody who gave an answer on it")
 
 // denyAdjudication records the refusal that errNotForThem stands for.
 func (s *Store) denyAdjudication(ctx context.Context, a Actor, err error, action, reviewID string) error {
@@ -112,8 +119,9 @@ func (s *Store) denyAdjudication(ctx context.Context, a Actor, err error, action
 
 // ClaimNext claims the first item in queue order that the actor may take: open,
 // or claimed by somebody whose lease ran out. What the actor skipped comes
-// last, the longest ago first. Adjudication goes to leads and admins, never to
-// who escalated. ErrNotFound: nothing is there; ErrConflict: the actor already
+// last, the longest ago first. What was sent to the actor by name comes before
+// all else. Nobody gets an item that they have an answer on; adjudication goes to
+// leads and admins, or to whom an escalation names. ErrNotFound: nothing is there; ErrConflict: the actor already
 // holds MaxLiveClaims.
 func (s *Store) ClaimNext(ctx context.Context, a Actor, project string, f ClaimFilter) (_ Review, err error) {
 	defer wrap(&err, "claim the next item")
@@ -144,10 +152,15 @@ func (s *Store) ClaimNext(ctx context.Context, a Actor, project string, f ClaimF
 	return s.GetReview(ctx, a, claimed)
 }
 
-// nextFor finds what ClaimNext would give: what was never skipped in queue
-// order, then what was. lock ends the query: empty for who only looks.
+// nextFor finds what ClaimNext would give: what was sent to the actor, what was
+// never skipped in queue order, then what was. lock ends the query: empty for who
+// only looks.
 func nextFor(ctx context.Context, q querier, a Actor, projectID string, f ClaimFilter, now time.Time, lock string) (string, error) {
-	id, err := firstFree(ctx, q, a, projectID, f, now, `
+	id, err := firstSent(ctx, q, a, projectID, f, now, lock)
+	if !errors.Is(err, sql.ErrNoRows) {
+		return id, err
+	}
+	id, err = firstFree(ctx, q, a, projectID, f, now, `
   AND NOT EXISTS (SELECT 1 FROM review_skips k WHERE k.review_id = r.id AND k.user_id = ?)
 ORDER BY r.urgency, r.due_at, r.id LIMIT 1`+lock)
 	if !errors.Is(err, sql.ErrNoRows) {
@@ -159,6 +172,25 @@ ORDER BY (SELECT k.skipped_at FROM review_skips k WHERE k.review_id = r.id AND k
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", fmt.Errorf("%w: %w", errQueueEmpty, ErrNotFound)
 	}
+	return id, err
+}
+
+// firstSent is the first item that waits for the actor by name and that they did
+// not skip.
+func firstSent(ctx context.Context, q querier, a Actor, projectID string, f ClaimFilter, now time.Time, lock string) (id string, err error) {
+	query := `
+SELECT r.id FROM reviews r WHERE r.addressee = ? AND r.addressee <> '' AND r.project_id = ? AND ` + waiting + ` AND r.adjudicating
+  AND (r.state <> 'claimed' OR ` + leaseLapsed + `)`
+	args := []any{a.UserID, projectID, now, now.Add(longestLease)}
+	if f.Judge != "" {
+		query, args = query+` AND r.judge = ?`, append(args, f.Judge)
+	}
+	if f.Domain != "" {
+		query, args = query+` AND r.domain = ?`, append(args, f.Domain)
+	}
+	err = q.QueryRowContext(ctx, query+`
+  AND NOT EXISTS (`+spoken+`) AND NOT EXISTS (SELECT 1 FROM review_skips k WHERE k.review_id = r.id AND k.user_id = ?)
+ORDER BY r.urgency, r.due_at, r.id LIMIT 1`+lock, append(args, a.UserID, a.UserID)...).Scan(&id)
 	return id, err
 }
 
@@ -186,22 +218,28 @@ SELECT r.id FROM reviews r WHERE r.project_id = ? AND ` + which + `
 		args = append(args, f.Domain)
 	}
 	if a.mayAdjudicate() {
-		w.WriteString(` AND (NOT r.adjudicating OR NOT EXISTS (` + sentAway + `))`)
-		args = append(args, a.UserID)
+		w.WriteString(` AND (NOT r.adjudicating OR r.addressee IN ('', ?, ?) AND NOT EXISTS (` + spoken + `))`)
+		args = append(args, a.UserID, string(a.Role), a.UserID)
 	}
+	w.WriteString(` AND (r.opinions + r.abstentions = 0 OR r.reopened OR r.adjudicating OR NOT EXISTS (` + spoken + `))`)
+	args = append(args, a.UserID)
 	args = append(append(args, a.UserID), more...)
 	err = q.QueryRowContext(ctx, w.String()+rest, args...).Scan(&id)
 	return id, err
 }
 
-// sentAway finds that a person sent a review r to adjudication.
-const sentAway = `SELECT 1 FROM decisions d WHERE d.review_id = r.id AND d.user_id = ? AND d.action IN ('escalate', 'cannot_judge')`
+// spoken finds that a person has said something on a review r in this round,
+// by an answer, an abstention or an escalation that stands, but not as
+// who settled it.
+const spoken = `SELECT 1 FROM decisions d WHERE d.review_id = r.id AND d.user_id = ? AND NOT d.adjudication
+  AND d.round = r.round AND ` + standing
 
 func (a Actor) mayAdjudicate() bool { return a.MayDecide() && (a.Role == Lead || a.Role == Admin) }
 
 // ClaimReview claims one item. A claim that the actor has already is renewed.
 // *HeldError: somebody else holds it; *DecidedError: it is settled;
-// ErrForbidden: it waits for a lead, or for another one.
+// ErrForbidden: it waits for a lead, for another one or for somebody who is named;
+// ErrConflict: the actor has given an answer on it.
 func (s *Store) ClaimReview(ctx context.Context, a Actor, reviewID string) (_ Review, err error) {
 	defer wrap(&err, "claim review %s", reviewID)
 	if err := s.authoriseDecider(ctx, a, "review.claimed", "review:"+reviewID); err != nil {
@@ -221,10 +259,8 @@ func (s *Store) ClaimReview(ctx context.Context, a Actor, reviewID string) (_ Re
 		case err != nil && !errors.As(err, &free):
 			return err
 		}
-		if r.adjudicating {
-			if err := maySettle(ctx, t, a, r.id); err != nil {
-				return err
-			}
+		if err := mayAnswer(ctx, t, a, r); err != nil {
+			return err
 		}
 		if err := t.roomForClaim(ctx, a); err != nil {
 			return err
@@ -237,18 +273,38 @@ func (s *Store) ClaimReview(ctx context.Context, a Actor, reviewID string) (_ Re
 	return s.GetReview(ctx, a, reviewID)
 }
 
-func maySettle(ctx context.Context, q querier, a Actor, reviewID string) error {
-	if !a.mayAdjudicate() {
+// mayAnswer gives the error for an actor who may not take the item: because they
+// have said something on it, or because it waits for somebody else to settle it.
+func mayAnswer(ctx context.Context, q querier, a Actor, r reviewState) error {
+	if r.adjudicating && !a.isAddressee(r.addressee) {
 		return errNotForThem
 	}
-	var sent bool
-	if err := q.QueryRowContext(ctx, `SELECT EXISTS (`+sentAway+`) FROM reviews r WHERE r.id = ?`, a.UserID, reviewID).Scan(&sent); err != nil {
+	if r.reopened && !r.adjudicating {
+		return nil
+	}
+	var said bool
+	if err := q.QueryRowContext(ctx, `SELECT EXISTS (`+spoken+`) FROM reviews r WHERE r.id = ?`, a.UserID, r.id).Scan(&said); err != nil {
 		return err
 	}
-	if sent {
+	switch {
+	case said && r.adjudicating:
 		return errNotForThem
+	case said:
+		return refuse("you have given your answer on this item: it waits for another person's")
 	}
 	return nil
+}
+
+// isAddressee says whether the actor is who may settle an item: the one person,
+// everybody of the one role, or without either leads and admins.
+func (a Actor) isAddressee(of string) bool {
+	switch {
+	case !a.MayDecide():
+		return false
+	case of == "":
+		return a.mayAdjudicate()
+	}
+	return of == a.UserID || of == string(a.Role)
 }
 
 func (t *tx) roomForClaim(ctx context.Context, a Actor) error {

@@ -16,7 +16,8 @@ const (
 	QueueWaiting      = "waiting"      // all that waits, claimed or not; the default
 	QueueMine         = "mine"         // what the actor holds
 	QueueFree         = "free"         // what nobody holds
-	QueueAdjudication = "adjudication" // what a lead has to settle
+	QueueAdjudication = "adjudication" // what a lead, or who is named, has to settle
+	QueueForMe        = "for_me"       // of that, what was sent to the actor by name
 )
 
 // QueueFilter narrows a page of the queue. Zero values mean: all.
@@ -29,7 +30,7 @@ type QueueFilter struct {
 	// Reason is a code that the item carries. A telling one never matches an
 	// item whose verdict is sealed for the actor.
 	Reason string
-	State  string // QueueWaiting, QueueFree, QueueMine or QueueAdjudication
+	State  string // QueueWaiting, QueueFree, QueueMine, QueueAdjudication or QueueForMe
 	After  string // the cursor of the page before
 	Limit  int    // 1..500, default 50
 }
@@ -55,14 +56,22 @@ type QueueItem struct {
 	DueAt          time.Time
 	OpenedAt       time.Time
 	Blind          bool
-	Adjudicating   bool       // a lead has to settle it
-	Draw           judge.Draw // zero while sealed: only accepted evaluations are drawn
+	Adjudicating   bool // somebody else has to settle it: a lead, or the addressee
+	// Addressee alone settles an adjudicating item: a user's id or a role; empty:
+	// leads and admins. AddresseeName is the person's.
+	Addressee     string
+	AddresseeName string
+	// OpinionsRequired people answer the item before it is settled; Opinions have.
+	OpinionsRequired int
+	Opinions         int
+	Draw             judge.Draw // zero while sealed: only accepted evaluations are drawn
 }
 
 // queueColumns are read with the sealing condition in front of them.
 const queueColumns = `r.id, r.evaluation_id, r.external_id, r.title, r.judge, r.domain, r.stakes, r.state,
     COALESCE(r.holder_id, ''), COALESCE(h.name, ''), r.lease_expires_at, r.due_at, r.opened_at, r.blind, r.adjudicating,
-    r.stratum, r.inclusion_probability, r.urgency`
+    r.stratum, r.inclusion_probability, r.urgency, r.addressee,
+    COALESCE((SELECT ad.name FROM users ad WHERE ad.id = r.addressee AND r.addressee <> ''), ''), r.opinions_required, r.opinions`
 
 // waiting is the condition of the index reviews_queue.
 const waiting = `r.state IN ('open', 'claimed', 'adjudication')`
@@ -76,7 +85,7 @@ type queueRow struct {
 func (q *queueRow) fields(lease *sql.NullTime) []any {
 	return []any{&q.Sealed, &q.ReviewID, &q.EvaluationID, &q.TraceID, &q.Title, &q.Judge, &q.Domain, &q.Stakes, &q.State,
 		&q.HolderID, &q.HolderName, lease, &q.DueAt, &q.OpenedAt, &q.Blind, &q.Adjudicating,
-		&q.Draw.Stratum, &q.Draw.InclusionProbability, &q.urgency}
+		&q.Draw.Stratum, &q.Draw.InclusionProbability, &q.urgency, &q.Addressee, &q.AddresseeName, &q.OpinionsRequired, &q.Opinions}
 }
 
 // settle makes a row that was read fit to be shown to an actor.
@@ -165,8 +174,10 @@ FROM reviews r LEFT JOIN users h ON h.id = r.holder_id WHERE r.project_id = ?`)
 		and(`r.holder_id = ? AND r.state = 'claimed'`, a.UserID)
 	case QueueAdjudication:
 		and(waiting + ` AND r.adjudicating`)
+	case QueueForMe:
+		and(waiting+` AND r.adjudicating AND r.addressee = ? AND r.addressee <> ''`, a.UserID)
 	default:
-		return "", nil, invalid("state", "is %q: it is one of waiting, free, mine, adjudication", f.State)
+		return "", nil, invalid("state", "is %q: it is one of waiting, free, mine, adjudication, for_me", f.State)
 	}
 	if f.Judge != "" {
 		and(`r.judge = ?`, f.Judge)

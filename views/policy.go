@@ -59,6 +59,10 @@ type PolicyFields struct {
 	Blind, BlindShare          string // never, always, share; per cent
 	DueHigh, DueStandard       string // hours
 	Lease                      string // minutes
+	Opinions                   string // people who answer one item
+	CannotJudge                string // people
+	Undo                       string // seconds
+	OpinionRules, ReasonCodes  int    // of the YAML, which the form leaves as they are
 	Domains                    string // by commas
 	EndpointsNamed             bool   // else each that is configured
 	Endpoints                  string // by commas

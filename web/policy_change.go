@@ -193,6 +193,7 @@ func fieldsAsSent(f views.PolicyFields, form url.Values) views.PolicyFields {
 	for name, field := range map[string]*string{
 		"random_audit": &f.RandomAudit, "boundary_audit": &f.BoundaryAudit, "boundary_width": &f.BoundaryWidth, "seed": &f.Seed,
 		"blind": &f.Blind, "blind_share": &f.BlindShare, "due_high": &f.DueHigh, "due_standard": &f.DueStandard, "lease_minutes": &f.Lease,
+		"opinions": &f.Opinions, "cannot_judge": &f.CannotJudge, "undo_seconds": &f.Undo,
 		"domains": &f.Domains, "endpoints": &f.Endpoints, "models": &f.Models, "samples": &f.Samples, "temperature": &f.Temperature,
 		"budget": &f.Budget, "between": &f.Between,
 	} {

@@ -27,6 +27,11 @@ func policyFields(p judge.Policy, known []Endpoint) views.PolicyFields {
 		Lease: strconv.Itoa(p.LeaseMinutes), EndpointsNamed: p.Endpoints != nil, Endpoints: strings.Join(p.Endpoints, ", "),
 		Samples: strconv.Itoa(e.Samples), Temperature: numberText(e.SampleTemperature), Between: e.Disagreement.Between, Recorded: e.Disagreement.Recorded,
 		BlindRules: len(p.BlindRules),
+		Opinions:   "1", CannotJudge: strconv.Itoa(p.AbstentionsToAdjudicate()), Undo: strconv.Itoa(int(p.UndoTime().Seconds())),
+		ReasonCodes: len(p.OverrideReasons),
+	}
+	if p.Opinions != nil {
+		f.Opinions, f.OpinionRules = strconv.Itoa(max(1, p.Opinions.Default)), len(p.Opinions.Rules)
 	}
 	domains := p.HighStakesDomains
 	if domains == nil {
@@ -93,6 +98,7 @@ func policyOf(base judge.Policy, form url.Values) (judge.Policy, error) {
 	p.BlindShare = r.percent("blind_share", "The blind share")
 	p.DueHoursHigh, p.DueHoursStandard = r.whole("due_high", "The due time at high stakes"), r.whole("due_standard", "The due time at standard stakes")
 	p.LeaseMinutes = r.whole("lease_minutes", "The length of a claim")
+	r.answers(base, &p)
 	p.HighStakesDomains = listOf(form.Get("domains"))
 	if slices.Equal(p.HighStakesDomains, defaultHighDomains) && base.HighStakesDomains == nil {
 		p.HighStakesDomains = nil
@@ -124,6 +130,30 @@ func policyOf(base judge.Policy, form url.Values) (judge.Policy, error) {
 	}
 	p.Reasons = reasonsOf(form)
 	return p, errors.Join(r.faults...)
+}
+
+// answers reads what is asked of people. What has its default and was not said
+// before stays unsaid.
+func (r *fieldReader) answers(base judge.Policy, p *judge.Policy) {
+	opinions := judge.Opinions{}
+	if base.Opinions != nil {
+		opinions = *base.Opinions
+	}
+	if opinions.Default = r.whole("opinions", "The number of opinions"); opinions.Default < 1 {
+		r.fault("The number of opinions", r.form.Get("opinions"), "1 or more")
+	}
+	if p.Opinions = &opinions; base.Opinions == nil && opinions.Default == 1 {
+		p.Opinions = nil
+	}
+	if p.CannotJudge = r.whole("cannot_judge", "The number of people who cannot judge"); p.CannotJudge < 1 {
+		r.fault("The number of people who cannot judge", r.form.Get("cannot_judge"), "1 or more")
+	} else if base.CannotJudge == 0 && p.CannotJudge == base.AbstentionsToAdjudicate() {
+		p.CannotJudge = 0
+	}
+	seconds := r.whole("undo_seconds", "The time for undo")
+	if p.UndoSeconds = &seconds; base.UndoSeconds == nil && seconds == int(base.UndoTime().Seconds()) {
+		p.UndoSeconds = nil
+	}
 }
 
 // reasonsOf reads the switches; what is as usual is not said.

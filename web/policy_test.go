@@ -65,6 +65,7 @@ func TestPolicyFormsSayTheSame(t *testing.T) {
 		"much": "audit: {random: 0.07, boundary: 0.333, boundary_width: 0.04, seed: \"x: y\"}\nblind: {mode: share, share: 0.8, rules: [{reason: critical_error, stakes: high, mode: always}]}\n" +
 			"due_hours: {high: 4, standard: 100}\nlease_minutes: 7\nhigh_stakes_domains: [tax]\nendpoints: [ward-7, api.example.org]\nmodels: [a, {model: b, endpoint: ward-7}]\nsamples: 3\n" +
 			"temperature: 0.4\nbudget_usd: 12.5\ndisagreement: {between: models, recorded: true}\nreasons: {ambiguous_score: off, misattribution: {high: major}}\n" +
+			"opinions: {default: 2, rules: [{stakes: high, n: 3}]}\ncannot_judge: 1\nundo_seconds: 0\nreason_codes: [{code: other, text: Other, severity: minor}]\n" +
 			"rules: [{judge: citations, domain: medical, band: [0.5, 0.9], below: 0.85, reasons: {below_threshold: on}}]\n",
 		"nowhere": "endpoints: []\nhigh_stakes_domains: []\n",
 	} {

@@ -3,6 +3,8 @@ package web
 import (
 	"errors"
 	"net/http"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
@@ -79,5 +81,19 @@ func conflictWords(err error) string {
 	case errors.As(err, &held):
 		return held.HolderName + " holds this item now. Nothing of yours was recorded."
 	}
+	var stale *store.StaleError
+	var refused *store.RefusedError
+	switch {
+	case errors.As(err, &stale):
+		return asSentence(stale.Error()) + " Nothing of yours was recorded."
+	case errors.As(err, &refused):
+		return asSentence(refused.Why) + " Nothing of yours was recorded."
+	}
 	return "The item has changed since the page was opened. Nothing of yours was recorded."
+}
+
+// asSentence writes a plain sentence part as a sentence.
+func asSentence(part string) string {
+	first, size := utf8.DecodeRuneInString(part)
+	return string(unicode.ToUpper(first)) + part[size:] + "."
 }
