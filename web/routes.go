@@ -34,6 +34,8 @@ func (s *Server) routes() {
 	p.GET("/queue/next", s.claimNext)
 	p.POST("/queue/next", s.claimNext)
 	p.GET("/reviews/:id", s.showReview)
+	p.GET("/reviews/:id/citations", s.showCitations)
+	p.GET("/reviews/:id/sources/:n", s.showSource)
 	p.POST("/reviews/:id/claim", s.claimReview)
 	p.POST("/reviews/:id/renew", s.renewClaim)
 	p.POST("/reviews/:id/release", s.releaseClaim)
