@@ -63,6 +63,7 @@ type Engine struct {
 	chat     openai.ChatCompletionService
 	name     string
 	host     string
+	path     string // of the base URL, without a slash at its end
 	secrets  *strings.Replacer
 	prices   map[string]Price
 	unpriced sync.Map // models that were called without a price
@@ -139,6 +140,7 @@ func New(c Config) (*Engine, error) {
 	}
 	e := &Engine{
 		chat: openai.NewChatCompletionService(options...), name: cmp.Or(c.Name, base.Host), host: base.Host,
+		path:    strings.TrimRight(base.Path, "/"),
 		secrets: strings.NewReplacer(secrets...), prices: c.Prices,
 		inFlight: make(chan struct{}, c.InFlight), now: c.Now,
 	}

@@ -102,8 +102,15 @@ func (e *Engine) call(ctx context.Context, messages, sent json.RawMessage, model
 	start := e.now()
 	// The body is written here, once; the library's own would be written anew
 	// for each try and again for what is logged.
-	completion, err := e.chat.New(ctx, openai.ChatCompletionNewParams{}, option.WithRequestBody("application/json", bodyOf(messages, sent)))
+	var body []byte
+	var answer *http.Response
+	_, err := e.chat.New(ctx, openai.ChatCompletionNewParams{}, option.WithRequestBody("application/json", bodyOf(messages, sent)),
+		option.WithResponseBodyInto(&body), option.WithResponseInto(&answer))
 	took := e.now().Sub(start)
+	if err != nil {
+		return judge.Reply{}, err
+	}
+	completion, err := e.completionOf(answer, body)
 	if err != nil {
 		return judge.Reply{}, err
 	}
@@ -139,6 +146,10 @@ func message(err *openai.Error) string {
 // failure is an error of a call as the harness understands it. The library's
 // own error may hold the request with its key and goes no further.
 func (e *Engine) failure(err error) *judge.TransportError {
+	var known *judge.TransportError
+	if errors.As(err, &known) {
+		return known
+	}
 	var refused *openai.Error
 	if errors.As(err, &refused) {
 		status := refused.StatusCode
