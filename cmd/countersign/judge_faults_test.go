@@ -139,7 +139,7 @@ func TestJudgeFaults(t *testing.T) {
 func TestJudgeStorm(t *testing.T) {
 	lines, asked := mixedLines(t, 60)
 	model, server := fakeModel(t, fakeendpoint.Config{Faults: fakeendpoint.Faults{RetryAfter: 50 * time.Millisecond}})
-	model.Storm(60)
+	model.Storm(30)
 	out := filepath.Join(t.TempDir(), "out.jsonl")
 	code, said := ended(t, endpointEnv(server), "judge", "--concurrency", "24", "--out", out, writeFile(t, "t.jsonl", lines))
 	if code != exitOK {

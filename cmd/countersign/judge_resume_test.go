@@ -210,20 +210,22 @@ func TestJudgeGoesOnInOrder(t *testing.T) {
 		what                string
 		part, earlier, file string
 		calls               int
+		unused              string
 	}{
-		{"nothing", "", "", "a b c", 3},
-		{"a beginning", "a b", "", "a b c d", 2},
-		{"everything", "a b c", "", "a b c", 0},
-		{"more than is asked for", "a b c d", "", "a b", 0},
-		{"one failed in the middle", "a !b c d", "", "a b c d e", 2},
-		{"the first failed", "!a b c", "", "a b c", 1},
-		{"one is new in the middle", "a c d", "", "a b c d", 1},
-		{"one was taken out", "a b c d", "", "a c d", 0},
-		{"another order", "a b c d", "", "d c b a", 0},
-		{"a run before was cut while it went on", "a b", "!b c d", "a b c d", 0},
-		{"and nothing was copied yet", "", "a !b c", "a b c d", 2},
-		{"of two the newer", "a !c", "c d", "a b c d", 1},
-		{"the rest was set aside and not yet cut off", "a !b c d", "!b c d", "a b c d", 1},
+		{"nothing", "", "", "a b c", 3, ""},
+		{"a beginning", "a b", "", "a b c d", 2, ""},
+		{"everything", "a b c", "", "a b c", 0, ""},
+		{"more than is asked for", "a b c d", "", "a b", 0, "c d"},
+		{"one failed in the middle", "a !b c d", "", "a b c d e", 2, ""},
+		{"the first failed", "!a b c", "", "a b c", 1, ""},
+		{"one is new in the middle", "a c d", "", "a b c d", 1, ""},
+		{"one was taken out", "a b c d", "", "a c d", 0, "b"},
+		{"another order", "a b c d", "", "d c b a", 0, ""},
+		{"a run before was cut while it went on", "a b", "!b c d", "a b c d", 0, ""},
+		{"and nothing was copied yet", "", "a !b c", "a b c d", 2, ""},
+		{"of two the newer", "a !c", "c d", "a b c d", 1, ""},
+		{"the rest was set aside and not yet cut off", "a !b c d", "!b c d", "a b c d", 1, ""},
+		{"of both more than is asked for", "a b !e", "c !d", "a", 0, "c b"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out.jsonl")
@@ -249,6 +251,18 @@ func TestJudgeGoesOnInOrder(t *testing.T) {
 			}
 			if diff := cmp.Diff(strings.Fields(c.file), ids); diff != "" {
 				t.Errorf("evaluations (-want +got):\n%s", diff)
+			}
+			var unused []string
+			if _, err := os.Stat(out + unusedSuffix); err == nil {
+				for _, e := range evaluations(t, readFile(t, out+unusedSuffix)) {
+					unused = append(unused, e.TraceID)
+				}
+				if err := os.Remove(out + unusedSuffix); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := strings.Join(unused, " "); got != c.unused {
+				t.Errorf("set aside: %q, want %q", got, c.unused)
 			}
 			nothingLeft(t, out)
 		})

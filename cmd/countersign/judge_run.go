@@ -24,20 +24,19 @@ type judging struct {
 	policy   judge.Policy // that of a trace without a project
 	progress *judgeProgress
 
-	traces, made, kept, failed int // failed: the judge failed for good
-	statuses                   map[judge.Status]int
-	verdicts                   map[judge.Verdict]int
-	costUSD                    float64
-	unpriced                   int
-	overBudget                 *harness.BudgetError // nil: there was room
-	unmade                     error                // of the first evaluation that could not be made for another reason
-	down                       func() bool          // an endpoint is, and calls to it wait
+	traces      int
+	tally       *runTally
+	overBudget  *harness.BudgetError      // nil: there was room
+	misdirected *harness.MisdirectedError // nil: what answers is an endpoint
+	unmade      error                     // of the first evaluation that could not be made for another reason
+	down        func() bool               // an endpoint is, and calls to it wait
 }
 
-func newJudging(s *state, h *harness.Harness, file *traceFile, out *evaluationFile, run string, down func() bool) *judging {
+func newJudging(s *state, h *harness.Harness, file *traceFile, out *evaluationFile, run string, policy judge.Policy, down func() bool) *judging {
+	progressing := s.startJudgeProgress(file.size)
+	file.progress = &progress{judging: progressing}
 	return &judging{
-		state: s, down: down, harness: h, file: file, out: out, run: run, policy: judge.DefaultPolicy(), progress: s.startJudgeProgress(file),
-		statuses: map[judge.Status]int{}, verdicts: map[judge.Verdict]int{},
+		state: s, down: down, harness: h, file: file, out: out, run: run, policy: policy, progress: progressing, tally: newRunTally(),
 	}
 }
 
@@ -121,6 +120,8 @@ func (j *judging) all(told context.Context, concurrency int) error {
 	switch {
 	case writeErr != nil:
 		return fmt.Errorf("write evaluations: %w", writeErr)
+	case j.misdirected != nil:
+		return usageError{j.misdirected}
 	case j.overBudget != nil:
 		return j.overBudget
 	case readErr == nil && j.unmade != nil:
@@ -166,6 +167,8 @@ func (j *judging) write(inOrder <-chan group, stopReading, stop func()) (err err
 				all = append(all, m)
 			case errors.As(m.err, &j.overBudget):
 				stopReading() // what is under way may still have room
+			case errors.As(m.err, &j.misdirected):
+				stop()
 			case errors.As(m.err, &unkept) && err == nil:
 				err = unkept
 			case j.unmade == nil:
@@ -193,6 +196,9 @@ func (j *judging) writeGroup(all []made, under judge.Effective) error {
 	}
 	for _, m := range all {
 		if m.kept != nil {
+			if err := j.tally.before(m.kept); err != nil {
+				return err
+			}
 			if err := j.out.keep(m.kept); err != nil {
 				return err
 			}
@@ -237,10 +243,12 @@ func (j *judging) plan(ctx context.Context, start func(*judge.Trace, []judge.Pla
 			}
 			g := planned[begin:end]
 			inPlace, kept, err := j.out.before(&t, g)
+			if err == nil {
+				err = j.keep(inPlace, kept)
+			}
 			if err != nil {
 				return err
 			}
-			j.keep(inPlace, kept)
 			if !inPlace && !start(&t, g, kept) {
 				return stopped(ctx)
 			}
@@ -254,29 +262,32 @@ func together(a, b judge.Planned) bool {
 	return a.Judge == b.Judge && a.Judgment == judge.NoJudgment && b.Judgment == judge.NoJudgment
 }
 
-// keep counts what earlier runs made.
-func (j *judging) keep(inPlace bool, kept [][]byte) {
+// keep counts what earlier runs made. What is copied is counted as it is written.
+func (j *judging) keep(inPlace bool, kept [][]byte) error {
 	n := 0
 	for _, line := range kept {
-		if inPlace || line != nil {
-			n++
+		if line == nil {
+			continue
+		}
+		n++
+		if !inPlace {
+			continue
+		}
+		if err := j.tally.before(line); err != nil {
+			return err
 		}
 	}
-	j.kept += n
 	j.progress.kept(n)
+	return nil
 }
 
 func (j *judging) count(e judge.Evaluation) {
-	j.made++
-	j.statuses[e.Status]++
-	j.verdicts[e.Verdict]++
-	j.costUSD += e.CostUSD
-	j.unpriced += e.UnpricedCalls
-	failed := judgeFailed(e)
-	if failed {
-		j.failed++
+	j.tally.add(tallied{e.Status, e.Verdict, e.CostUSD, e.UnpricedCalls, e.Reasons}, false)
+	failed := 0
+	if judgeFailed(e) {
+		failed = 1
 	}
-	j.progress.made(e.CostUSD, failed)
+	j.progress.made(1, e.CostUSD, failed)
 }
 
 func judgeFailed(e judge.Evaluation) bool {
@@ -289,23 +300,6 @@ func judgeFailed(e judge.Evaluation) bool {
 }
 
 func (j *judging) summary() string {
-	text := fmt.Sprintf("%s, %s: %s accepted, %s for review, %s refused; %s pass, %s borderline, %s fail, %s without a verdict; %s refused",
-		plural(j.traces, "trace", "traces"), plural(j.made, "evaluation", "evaluations"),
-		thousands(j.statuses[judge.Accepted]), thousands(j.statuses[judge.InReview]), thousands(j.statuses[judge.Refused]),
-		thousands(j.verdicts[judge.Pass]), thousands(j.verdicts[judge.Borderline]), thousands(j.verdicts[judge.Fail]),
-		thousands(j.verdicts[""]),
-		plural(j.file.refused, "line", "lines"))
-	if j.kept > 0 {
-		text += fmt.Sprintf("; %s kept from before", thousands(j.kept))
-	}
-	if j.costUSD > 0 {
-		text += fmt.Sprintf("; $%.4f", j.costUSD)
-	}
-	if j.unpriced > 0 && j.costUSD > 0 {
-		text += fmt.Sprintf(" and %s without a price", plural(j.unpriced, "call", "calls"))
-	}
-	if j.failed > 0 {
-		text += fmt.Sprintf("\n%s could not be judged: the reasons say why (judge_failed)", plural(j.failed, "evaluation", "evaluations"))
-	}
-	return text
+	return fmt.Sprintf("%s, %s; %s refused%s",
+		plural(j.traces, "trace", "traces"), j.tally.text(), plural(j.file.refused, "line", "lines"), j.tally.rest())
 }
