@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/judge/harness"
 	"github.com/countersign/countersign/judge/openai/fakeendpoint"
 )
 
@@ -410,12 +411,21 @@ func TestProgressText(t *testing.T) {
 		{judgeTally{}, 0, 100, "0"},
 		{judgeTally{kept: 40, plannedSo: 50, all: true}, 0, 100, "40 of 50"},
 		{judgeTally{made: 10, kept: 40, plannedSo: 50, all: true}, 100, 100, "50 of 50 · 100/s"},
+		{judgeTally{plannedSo: 5, all: true, outage: outageOf(judge.TransportError{Message: "refused"})}, 0, 100, "0 of 5 · host does not answer, calls wait and are tried again 12:00:03"},
+		{judgeTally{plannedSo: 5, all: true, outage: outageOf(judge.TransportError{Status: 429, RetryAfter: 20 * time.Second})}, 0, 100, "0 of 5 · host asks to wait (429) for 20 s, calls wait and are tried again 12:00:03"},
+		{judgeTally{plannedSo: 5, all: true, outage: outageOf(judge.TransportError{Status: 429})}, 0, 100, "0 of 5 · host asks to wait (429), calls wait and are tried again 12:00:03"},
+		{judgeTally{plannedSo: 5, all: true, outage: outageOf(judge.TransportError{Status: 503})}, 0, 100, "0 of 5 · host answers 503, calls wait and are tried again 12:00:03"},
 		{judgeTally{made: 1, plannedSo: 10_000_000, all: true}, 100, 100, "1 of 10,000,000 · 100/s · 27 h 46 min left"},
 	} {
 		if got := c.tally.text(c.rate, c.size); got != c.want {
 			t.Errorf("text %q, want %q", got, c.want)
 		}
 	}
+}
+
+// outageOf is that of an endpoint that fails so.
+func outageOf(err judge.TransportError) harness.Outage {
+	return harness.Outage{Endpoint: "host", Down: true, Next: time.Date(2026, 5, 1, 12, 0, 3, 0, time.UTC), Err: &err}
 }
 
 // writePart leaves what an earlier run has written.
