@@ -213,9 +213,14 @@ func (p *judgeProgress) made(evaluations int, costUSD float64, failed int) {
 // outage shows that calls wait for an endpoint that is down, and no longer.
 func (p *judgeProgress) outage(o harness.Outage) {
 	p.clear() // the log tells of it too
+	begins := false
 	p.change(func(n *judgeTally) {
+		begins = o.Down && !n.outage.Down
 		n.outage = o
 	})
+	if begins {
+		p.draw(time.Now()) // a log's next line may be long off
+	}
 }
 
 // clear makes room for a message.
