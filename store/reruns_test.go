@@ -144,9 +144,19 @@ func TestRetryRun(t *testing.T) {
 	}
 	d.byModel(130, "m", fail)
 	d.byModel(1, "n", func(int, *judge.Finished) {})
+	told, err := d.Retriable(d.ctx, d.lea, "default", "r")
+	if err != nil {
+		t.Fatal(err)
+	}
 	n, err := d.RetryRun(d.ctx, d.lea, "default", "r")
+	if n != told {
+		t.Errorf("told %d to be retried, and retried %d", told, n)
+	}
 	if err != nil || n != 130 {
 		t.Errorf("retried %d, error %v, want 130", n, err)
+	}
+	if told, err = d.Retriable(d.ctx, d.lea, "default", "r"); err != nil || told != 0 {
+		t.Errorf("told %d to be retried when all were, error %v", told, err)
 	}
 	if n, err = d.RetryRun(d.ctx, d.lea, "default", "r"); err != nil || n != 0 {
 		t.Errorf("again %d, error %v, want none", n, err)
