@@ -15,9 +15,12 @@ type HealthSum struct {
 	P50MS, P95MS                                                      int64 // upper ends; 0: none
 	// Reports are those whose checks were run; ChecksFailed sums over their checks.
 	Reports, ChecksFailed int64
-	// TooFew evaluations to tell this reader: then only Evaluations is set.
-	TooFew bool
+	// Untold evaluations are too few to tell this reader; no other number has them.
+	Untold int64
 }
+
+// TooFew says that nothing of it is told.
+func (h HealthSum) TooFew() bool { return h.Evaluations == 0 && h.Untold > 0 }
 
 // HealthDay is one day of it.
 type HealthDay struct {
@@ -111,7 +114,7 @@ func (p HealthPage) charts() []chart.Line {
 		s := chart.Series{Name: name}
 		for _, d := range p.Days {
 			v, ok := of(d.HealthSum)
-			if !ok || d.TooFew {
+			if !ok || d.TooFew() {
 				s.Values = append(s.Values, nil)
 				continue
 			}

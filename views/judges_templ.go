@@ -251,16 +251,16 @@ func Judges(p JudgesPage) templ.Component {
 // healthLine says a judge's health in a few words.
 func healthLine(h HealthSum) string {
 	switch {
+	case h.TooFew():
+		return "too few to tell"
 	case h.Evaluations == 0:
 		return "nothing judged"
-	case h.TooFew:
-		return "too few to tell"
 	}
 	return rate(h.Invalid, h.Evaluations) + " invalid, " + rate(h.Repaired, h.Evaluations) + " repaired"
 }
 
 func healthNote(h HealthSum) string {
-	if h.Evaluations == 0 || h.TooFew {
+	if h.Evaluations == 0 {
 		return ""
 	}
 	parts := []string{number(h.Evaluations) + " judged"}
