@@ -79,10 +79,21 @@ func milliseconds(ms int64) string {
 
 // latencyScale writes a value of the scale, which may lie between two milliseconds.
 func latencyScale(v float64) string {
-	if v > 0 && v < 10 {
+	switch {
+	case v == 0:
+		return "0 ms"
+	case v < 10:
 		return plainNumber(v) + " ms"
 	}
 	return milliseconds(int64(v + 0.5))
+}
+
+// moneyScale writes a value of the scale: nothing is an amount there.
+func moneyScale(usd float64) string {
+	if usd == 0 {
+		return "$0"
+	}
+	return money(usd)
 }
 
 // tokenCount shortens thousands and millions.
@@ -141,6 +152,6 @@ func (p HealthPage) charts() []chart.Line {
 			series("median", func(h HealthSum) (float64, bool) { return float64(h.P50MS), h.P50MS > 0 }),
 			series("slowest 5%", func(h HealthSum) (float64, bool) { return float64(h.P95MS), h.P95MS > 0 })),
 		draw("tokens", "Tokens", tokenCount, series("", func(h HealthSum) (float64, bool) { return float64(h.PromptTokens + h.CompletionTokens), h.Calls > 0 })),
-		draw("cost", "Cost", money, series("", func(h HealthSum) (float64, bool) { return h.CostUSD, h.Calls > 0 })),
+		draw("cost", "Cost", moneyScale, series("", func(h HealthSum) (float64, bool) { return h.CostUSD, h.Calls > h.Unpriced })),
 	}
 }

@@ -259,13 +259,21 @@ func healthLine(h HealthSum) string {
 	return rate(h.Invalid, h.Evaluations) + " invalid, " + rate(h.Repaired, h.Evaluations) + " repaired"
 }
 
+// costWord is a judge's cost in a line.
+func costWord(h HealthSum) string {
+	if h.PromptTokens+h.CompletionTokens == 0 && h.Unpriced == 0 {
+		return noModel
+	}
+	return "cost " + healthCost(h)
+}
+
 func healthNote(h HealthSum) string {
 	if h.Evaluations == 0 {
 		return ""
 	}
 	parts := []string{number(h.Evaluations) + " judged"}
 	if h.Calls > 0 {
-		parts = append(parts, "median ≤ "+milliseconds(h.P50MS), "cost "+cost(h.CostUSD, h.Unpriced))
+		parts = append(parts, "median ≤ "+milliseconds(h.P50MS), costWord(h))
 	}
 	return itemLine(parts...)
 }

@@ -249,11 +249,11 @@ func coverage(p RunPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = coverageLine("Done", "a result that counts", p.Run.Done(), false).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = coverageLine("Done", "accepted, or final by people: the result counts", p.Run.Done(), false).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = coverageLine("Waiting for a person", "not final before", p.Run.Waiting, false).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = coverageLine("Waiting for a person", "no result counts before", p.Run.Waiting, false).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -261,7 +261,7 @@ func coverage(p RunPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = coverageLine("Failed", "the judge gave no report that could be used", p.Run.Failed, false).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = coverageLine("Failed", "no answer of the judge; people have them in the queue too", p.Run.Failed, false).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -353,20 +353,20 @@ func coverage(p RunPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<button class=\"button\" type=\"submit\">Judge the ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<button class=\"button\" type=\"submit\">Judge ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var17 string
 			templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(number(int64(p.Failed)))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `run.templ`, Line: 77, Col: 75}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `run.templ`, Line: 77, Col: 71}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, " failed again</button></form>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, " without a valid report again</button></form>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -512,7 +512,7 @@ func reasonsOfRun(list []RunReason) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "<table class=\"ledger stack\" role=\"table\"><caption class=\"hush\">Why evaluations of this run were sent to people, by judge</caption> <thead role=\"rowgroup\"><tr role=\"row\"><th scope=\"col\" role=\"columnheader\">Reason</th><th scope=\"col\" role=\"columnheader\">Judge</th><th scope=\"col\" role=\"columnheader\" class=\"num\">Evaluations with it</th></tr></thead> <tbody role=\"rowgroup\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "<table class=\"ledger stack inline\" role=\"table\"><caption class=\"hush\">Why evaluations of this run were sent to people, by judge</caption> <thead role=\"rowgroup\"><tr role=\"row\"><th scope=\"col\" role=\"columnheader\">Reason</th><th scope=\"col\" role=\"columnheader\">Judge</th><th scope=\"col\" role=\"columnheader\" class=\"num\">Evaluations with it</th></tr></thead> <tbody role=\"rowgroup\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -649,7 +649,7 @@ func runByJudge(p RunPage) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 53, "<table class=\"ledger stack\" role=\"table\"><caption class=\"hush\">Every evaluation of this run by judge and by how it stands</caption> <thead role=\"rowgroup\"><tr role=\"row\"><th scope=\"col\" role=\"columnheader\">Judge</th><th scope=\"col\" role=\"columnheader\" class=\"num\">Pass</th><th scope=\"col\" role=\"columnheader\" class=\"num\">Borderline</th><th scope=\"col\" role=\"columnheader\" class=\"num\">Fail</th><th scope=\"col\" role=\"columnheader\" class=\"num\">No verdict</th><th scope=\"col\" role=\"columnheader\" class=\"num\">For a person</th><th scope=\"col\" role=\"columnheader\" class=\"num\">For a judge</th><th scope=\"col\" role=\"columnheader\" class=\"num\">Failed</th><th scope=\"col\" role=\"columnheader\" class=\"num\">Refused</th><th scope=\"col\" role=\"columnheader\" class=\"num\">Expected</th>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 53, "<table class=\"ledger stack inline\" role=\"table\"><caption class=\"hush\">Every evaluation of this run by judge and by how it stands</caption> <thead role=\"rowgroup\"><tr role=\"row\"><th scope=\"col\" role=\"columnheader\">Judge</th><th scope=\"col\" role=\"columnheader\" class=\"num\">Pass</th><th scope=\"col\" role=\"columnheader\" class=\"num\">Borderline</th><th scope=\"col\" role=\"columnheader\" class=\"num\">Fail</th><th scope=\"col\" role=\"columnheader\" class=\"num\">No verdict</th><th scope=\"col\" role=\"columnheader\" class=\"num\">For a person</th><th scope=\"col\" role=\"columnheader\" class=\"num\">For a judge</th><th scope=\"col\" role=\"columnheader\" class=\"num\">Failed</th><th scope=\"col\" role=\"columnheader\" class=\"num\">Refused</th><th scope=\"col\" role=\"columnheader\" class=\"num\">Expected</th>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -889,9 +889,9 @@ func runMoney(p RunPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var46 string
-			templ_7745c5c3_Var46, templ_7745c5c3_Err = templ.JoinStringErrs(capital(cost(p.Money.SpentUSD, p.Money.Unpriced)))
+			templ_7745c5c3_Var46, templ_7745c5c3_Err = templ.JoinStringErrs(capital(spent(*p.Money)))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `run.templ`, Line: 182, Col: 71}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `run.templ`, Line: 182, Col: 46}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var46))
 			if templ_7745c5c3_Err != nil {
@@ -1013,7 +1013,7 @@ func runCosts(rows []RunCost) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 88, "<table class=\"ledger stack\" role=\"table\"><caption class=\"hush\">Cost of this run by judge and model</caption> <thead role=\"rowgroup\"><tr role=\"row\"><th scope=\"col\" role=\"columnheader\" class=\"third\">Judge</th><th scope=\"col\" role=\"columnheader\" class=\"num\">Evaluations</th><th scope=\"col\" role=\"columnheader\" class=\"num\">Calls</th><th scope=\"col\" role=\"columnheader\" class=\"num\">Tokens in</th><th scope=\"col\" role=\"columnheader\" class=\"num\">Tokens out</th><th scope=\"col\" role=\"columnheader\" class=\"num\">Cost</th></tr></thead> <tbody role=\"rowgroup\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 88, "<table class=\"ledger stack inline\" role=\"table\"><caption class=\"hush\">Cost of this run by judge and model</caption> <thead role=\"rowgroup\"><tr role=\"row\"><th scope=\"col\" role=\"columnheader\" class=\"third\">Judge</th><th scope=\"col\" role=\"columnheader\" class=\"num\">Evaluations</th><th scope=\"col\" role=\"columnheader\" class=\"num\">Calls</th><th scope=\"col\" role=\"columnheader\" class=\"num\">Tokens in</th><th scope=\"col\" role=\"columnheader\" class=\"num\">Tokens out</th><th scope=\"col\" role=\"columnheader\" class=\"num\">Cost</th></tr></thead> <tbody role=\"rowgroup\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1111,9 +1111,9 @@ func runCosts(rows []RunCost) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var57 string
-				templ_7745c5c3_Var57, templ_7745c5c3_Err = templ.JoinStringErrs(cost(r.CostUSD, r.Unpriced))
+				templ_7745c5c3_Var57, templ_7745c5c3_Err = templ.JoinStringErrs(costOf(r.CostUSD, r.Unpriced, r.PromptTokens+r.CompletionTokens))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `run.templ`, Line: 244, Col: 81}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `run.templ`, Line: 244, Col: 118}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var57))
 				if templ_7745c5c3_Err != nil {
@@ -1140,8 +1140,13 @@ func runCosts(rows []RunCost) templ.Component {
 // budgetLine says what is left of a budget.
 func budgetLine(m RunMoney) string {
 	line := "spent, no budget is set."
-	if m.BudgetUSD != nil {
+	switch asked := spent(m) != noModel; {
+	case m.BudgetUSD != nil && asked:
 		line = "spent of a budget of " + money(*m.BudgetUSD) + "."
+	case m.BudgetUSD != nil:
+		line = "and nothing spent of a budget of " + money(*m.BudgetUSD) + "."
+	case !asked:
+		line = "and nothing spent: rules judged, or reports that came with the traces. No budget is set."
 	}
 	if m.HeldUSD > 0 {
 		line += " " + capital(money(m.HeldUSD)) + " is put aside for calls under way."
@@ -1153,6 +1158,29 @@ func budgetLine(m RunMoney) string {
 		line += " " + count(int(m.Unpriced), "call asked", "calls asked") + " a model without a price, which the sum leaves out."
 	}
 	return line
+}
+
+// spent is what a run cost in all.
+func spent(m RunMoney) string {
+	tokens := int64(0)
+	for _, r := range m.Rows {
+		tokens += r.PromptTokens + r.CompletionTokens
+		if r.TooFew {
+			tokens++ // there may be some
+		}
+	}
+	return costOf(m.SpentUSD, m.Unpriced, tokens)
+}
+
+// noModel stands for a cost where no call went to a model from here.
+const noModel = "no model asked"
+
+// costOf is cost, where tokens say whether a model was asked at all.
+func costOf(usd float64, unpriced, tokens int64) string {
+	if usd == 0 && unpriced == 0 && tokens == 0 {
+		return noModel
+	}
+	return cost(usd, unpriced)
 }
 
 // cost is a sum of money; where every part of it has no price, nothing is known.
