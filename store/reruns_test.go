@@ -287,3 +287,31 @@ func TestRerunRules(t *testing.T) {
 		t.Errorf("stopped twice: %v", err)
 	}
 }
+
+// What waits for a judge is counted for it alone, and for no longer than it waits.
+func TestWaitingForJudge(t *testing.T) {
+	d := openDesk(t)
+	d.queue(3)
+	waiting := func(judgeName string) int {
+		t.Helper()
+		n, err := d.WaitingForJudge(d.ctx, d.lea, "default", judgeName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	work := d.work(1) // being judged is waiting still
+	if got, other := waiting(work[0].Planned.Judge), waiting("another"); got != 3 || other != 0 {
+		t.Errorf("%d wait, and %d for another judge, want 3 and 0", got, other)
+	}
+	if err := d.FinishWork(d.ctx, []judge.Finished{{Work: work[0], Evaluation: judge.Evaluation{Engine: judge.EngineOpenAI, Model: "m",
+		Status: judge.Accepted, Verdict: judge.Pass}}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := waiting(work[0].Planned.Judge); got != 2 {
+		t.Errorf("%d wait when one of three is judged", got)
+	}
+	if _, err := d.WaitingForJudge(d.ctx, d.ann, "default", "equivalence"); !errors.Is(err, store.ErrForbidden) {
+		t.Errorf("a reviewer: %v", err)
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/judge/builtin"
 	"github.com/countersign/countersign/store"
@@ -171,6 +173,25 @@ func TestRerunShowsItsCostFirst(t *testing.T) {
 	v.post(attr(stop[0], "action"), url.Values{"judge": {"answer-equivalence"}})
 	if state := reruns()[0].State; state != store.RerunStopped {
 		t.Errorf("after the stop it is %s", state)
+	}
+	// Going on asks for what is left, by the same, and its cost is seen first.
+	goOn := find(t, v.get(path).body, `a.button[href*="cost=show"]`)
+	if len(goOn) != 1 {
+		t.Fatal("a re-run that was stopped can't go on")
+	}
+	s.load(recordedTrace("r4", "No"))
+	rest := v.get(attr(goOn[0], "href"))
+	if text := textOf(find(t, rest.body, "#cost")[0]); !strings.Contains(text, "Judge 4 again") {
+		t.Errorf("going on shows %q, want the cost of what is not judged yet", text)
+	}
+	if r := v.post(path, formOf(t, rest.body, "#cost form")); r.StatusCode != http.StatusOK || len(reruns()) != 2 {
+		t.Fatalf("going on: %s, %d re-runs", r.Status, len(reruns()))
+	}
+	if diff := cmp.Diff(reruns()[1].Ask, reruns()[0].Ask); diff != "" {
+		t.Errorf("what goes on asks for something else (-before +after):\n%s", diff)
+	}
+	if len(find(t, s.signIn("ann@example.org").get(path).body, `a.button[href*="cost=show"], form[action$="/stop"]`)) > 0 {
+		t.Error("an auditor is offered to stop a re-run or to go on with one")
 	}
 
 	for name, c := range map[string]struct{ set, to, want string }{
