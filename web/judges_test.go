@@ -14,8 +14,7 @@ import (
 	"github.com/countersign/countersign/store"
 )
 
-// twoVersions gives the project an own judge that was changed once, and a trace
-// judged by the first.
+// twoVersions gives the project an own judge that was changed once.
 func (s *site) twoVersions() (first, second judge.Judge) {
 	s.t.Helper()
 	text := func(prompt string) []byte {
@@ -304,5 +303,38 @@ func TestJudgeOneTraceAgain(t *testing.T) {
 		if n != want {
 			t.Errorf("%s gives %d, want %d", query, n, want)
 		}
+	}
+}
+
+// TestListsTellVersionsApart: a trace that two versions of a judge have judged is
+// two rows, each with its version, and an outcome is called by its status.
+func TestListsTellVersionsApart(t *testing.T) {
+	s := newSite(t)
+	s.user("ann@example.org", store.Auditor)
+	first, second := s.twoVersions()
+	item := store.ImportItem{Trace: judge.Trace{ID: "both", Output: "o", Domain: "general", Stakes: judge.StandardStakes}}
+	for _, j := range []judge.Judge{first, second} {
+		item.Plan = append(item.Plan, judge.Planned{Judge: "tone", PromptVersion: j.PromptVersion, Engine: judge.EngineRules, Model: judge.EngineRules, Judgment: judge.NoJudgment})
+	}
+	if _, err := s.store.ImportTraces(context.Background(), store.Operator("test"), "default", []store.ImportItem{item}); err != nil {
+		t.Fatal(err)
+	}
+	v := s.signIn("ann@example.org")
+	named := map[string]int{}
+	for _, version := range find(t, v.get("/evaluations?judge=tone").body, "tbody .hash-short") {
+		named[attr(version, "title")]++
+	}
+	if diff := cmp.Diff(map[string]int{first.PromptVersion: 1, second.PromptVersion: 1}, named); diff != "" {
+		t.Errorf("versions named in the list (-want +got):\n%s", diff)
+	}
+	s.load(citationTrace("waits"))
+	if got := find(t, v.get("/queue?judge=citations").body, "tbody .hash-short"); len(got) != 1 || len(attr(got[0], "title")) != 64 {
+		t.Errorf("the queue's row names %d versions", len(got))
+	}
+	s.load(recordedTrace("r1", "Yes"))
+	accepted := v.get("/evaluations?status=accepted&judge=answer-equivalence")
+	page := v.get(attr(find(t, accepted.body, "tbody a.title")[0], "href"))
+	if text := textOf(find(t, page.body, "main")[0]); !strings.Contains(text, "Accepted, by the judge.") || strings.Contains(text, "Final, ") {
+		t.Errorf("an accepted evaluation is called something else: %.400s", text)
 	}
 }
