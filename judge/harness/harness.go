@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -113,3 +114,6 @@ func (h *Harness) Judge(name string) (*judge.Judge, bool) {
 	}
 	return nil, false
 }
+
+// Engines are those that this harness has, each by its Planned.EngineKey, sorted.
+func (h *Harness) Engines() []string { return slices.Sorted(maps.Keys(h.config.Engines)) }
