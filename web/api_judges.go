@@ -99,11 +99,13 @@ func (s *Server) apiGetJudge(c echo.Context) error {
 	return c.JSON(http.StatusOK, view)
 }
 
-// healthView is how a judge did. With too_few all numbers but evaluations are 0.
+// healthView is how a judge did. What is untold is in no other number; too_few
+// says that all is.
 type healthView struct {
 	Day              string      `json:"day,omitempty"`
 	TooFew           bool        `json:"too_few,omitempty"`
 	Evaluations      int64       `json:"evaluations"`
+	Untold           int64       `json:"untold_evaluations,omitempty"`
 	Calls            int64       `json:"calls"`
 	Reports          int64       `json:"reports"`
 	Repaired         int64       `json:"repaired"`
@@ -131,7 +133,7 @@ type checkView struct {
 
 func healthViewOf(day string, h store.Health) healthView {
 	v := healthView{
-		Day: day, TooFew: h.TooFew, Evaluations: h.Evaluations, Calls: h.Calls, Reports: h.Reports, Repaired: h.Repaired, Repairs: h.Repairs,
+		Day: day, TooFew: h.TooFew(), Evaluations: h.Evaluations, Untold: h.Untold, Calls: h.Calls, Reports: h.Reports, Repaired: h.Repaired, Repairs: h.Repairs,
 		Invalid: h.Invalid, Failed: h.Failed, Refused: h.Refused, Undecided: h.Undecided, UncitedSteps: h.UncitedSteps,
 		TransportRetries: h.TransportRetries, Unpriced: h.Unpriced, PromptTokens: h.PromptTokens, CompletionTokens: h.CompletionTokens,
 		CostUSD: h.CostUSD, LatencyP50MS: h.LatencyP50MS, LatencyP95MS: h.LatencyP95MS, Checks: []checkView{},
@@ -198,6 +200,8 @@ type rerunView struct {
 	Run       string              `json:"run,omitempty"`
 	OfVersion string              `json:"of_version,omitempty"`
 	OfModel   string              `json:"of_model,omitempty"`
+	// Warnings are what of a request that started it is not used.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 func rerunViewOf(r store.Rerun) rerunView {
@@ -226,6 +230,11 @@ func (s *Server) apiRerun(c echo.Context) error {
 		return &store.FieldError{Field: "estimate", Message: "is missing: true tells the cost, false starts it"}
 	}
 	project := s.apiProject(c)
+	if !*body.Estimate {
+		if err := s.cfg.Store.Permit(c.Request().Context(), user(c).Actor(), store.StartReruns, "project:"+project); err != nil {
+			return err
+		}
+	}
 	ask, estimate, err := s.estimate(c, project, param(c, "name"), rerunAsked{
 		kind: body.Kind, run: body.Run, ofVersion: body.OfVersion, ofModel: body.OfModel, engine: body.engineChoice(), model: body.Model,
 		samples: body.samples(), since: body.Since, budget: body.BudgetUSD.String(),
@@ -233,15 +242,21 @@ func (s *Server) apiRerun(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	unused := unusedByRules(body.engineChoice(), body.Model, body.samples())
 	if *body.Estimate {
-		return c.JSON(http.StatusOK, estimate)
+		return c.JSON(http.StatusOK, struct {
+			store.RerunEstimate
+			Warnings []string `json:"warnings,omitempty"`
+		}{estimate, unused})
 	}
 	r, err := s.cfg.Store.StartRerun(c.Request().Context(), user(c).Actor(), project, ask, estimate)
 	if err != nil {
 		return err
 	}
 	s.cfg.Wake()
-	return c.JSON(http.StatusAccepted, rerunViewOf(r))
+	view := rerunViewOf(r)
+	view.Warnings = unused
+	return c.JSON(http.StatusAccepted, view)
 }
 
 func (s *Server) apiListReruns(c echo.Context) error {
@@ -291,5 +306,6 @@ func (s *Server) apiJudgeTrace(c echo.Context) error {
 		Queued       []string `json:"evaluation_ids"` // none: it is there already
 		RefusedField string   `json:"refused_field,omitempty"`
 		Message      string   `json:"message,omitempty"`
-	}{ids, plan.RefusedField, plan.Message})
+		Warnings     []string `json:"warnings,omitempty"`
+	}{ids, plan.RefusedField, plan.Message, unusedByRules(body.engineChoice(), body.Model, body.samples())})
 }

@@ -78,6 +78,10 @@ func (f engineFlags) enginesUnder(s *state, baseURL string, policy judge.Policy)
 		return engines{}, err
 	}
 	if e.engine != judge.EngineOpenAI {
+		f.unused(s, e.engine)
+		if len(e.choices) > 0 {
+			s.say("the engine is %s, which asks no model: the policy's models are not used; --engine openai asks them", e.engine)
+		}
 		e.targets = []judge.Target{{Engine: e.engine}}
 		return e, nil
 	}
@@ -104,6 +108,16 @@ func (f engineFlags) enginesUnder(s *state, baseURL string, policy judge.Policy)
 	}
 	e.all[judge.EngineOpenAI], err = s.settings.defaultEndpoint(baseURL, key).engine(s, "", f.Concurrency)
 	return e, err
+}
+
+// unused tells of flags that were given and mean nothing for an engine that asks
+// no model.
+func (f engineFlags) unused(s *state, engine string) {
+	for _, name := range []string{"model", "endpoint", "samples"} {
+		if s.byName[name] {
+			s.say("the engine is %s, which asks no model: --%s is not used; --engine openai asks one", engine, name)
+		}
+	}
 }
 
 // check the flags by themselves.

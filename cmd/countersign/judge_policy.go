@@ -4,7 +4,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/countersign/countersign/judge"
 )
@@ -29,10 +28,8 @@ func (c judgeCmd) tellUnknown(s *state, p judge.Policy, all []judge.Judge) {
 	for i, j := range all {
 		known[i] = j.Name
 	}
-	if err := p.CheckJudges(known); err != nil {
-		for line := range strings.Lines(err.Error()) {
-			s.say("note: %s: %s", c.Policy, strings.TrimSpace(line))
-		}
+	for _, unknown := range p.UnknownJudges(known) {
+		s.say("note: %s: %s", c.Policy, unknown)
 	}
 }
 
