@@ -70,6 +70,7 @@ type Engine struct {
 	pace     *pace
 	dialects dialects
 	formats  formats
+	written  written
 	now      func() time.Time
 }
 
@@ -106,6 +107,8 @@ func New(c Config) (*Engine, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = c.InFlight
 	transport.MaxIdleConns = c.InFlight
+	// A prompt with its trace goes out, and a report comes in, in one piece.
+	transport.WriteBufferSize, transport.ReadBufferSize = 16<<10, 8<<10
 
 	// The service is made without the library's defaults, which would read
 	// keys, organisations and headers from the environment.
