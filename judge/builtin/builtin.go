@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 
+	jsonv1 "github.com/go-json-experiment/json/v1" // encoding/json's ways in half its time
+
 	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/judge/evidence"
 )
@@ -178,7 +180,7 @@ const epsilon = 1e-9
 
 func decode[T any](report json.RawMessage) (T, error) {
 	var v T
-	if err := json.Unmarshal(report, &v); err != nil {
+	if err := jsonv1.Unmarshal(report, &v); err != nil {
 		return v, fmt.Errorf("the report cannot be read: %w", err)
 	}
 	return v, nil
