@@ -55,7 +55,7 @@ func (c judgeCmd) Run(ctx context.Context, s *state) (err error) {
 		return errors.Join(err, replies.close())
 	}
 	breakers := &harness.Breakers{Log: s.log}
-	h, err := c.harness(s, all, engines, key, replies, purse, breakers)
+	h, err := c.harness(s, all, engines, key, replies, purse, breakers, newTurns(ctx, c.Concurrency))
 	if err != nil {
 		return errors.Join(err, replies.close())
 	}
@@ -69,7 +69,12 @@ func (c judgeCmd) Run(ctx context.Context, s *state) (err error) {
 	}
 	j := newJudging(s, h, file, out, c.RunName, breakers.Down)
 	breakers.Changed = j.progress.outage
-	err = budgetOver(j.all(ctx, c.Concurrency), c.Budget, c.Out)
+	atOnce := c.Concurrency
+	if engines.engine == judge.EngineOpenAI {
+		atOnce += ahead(c.Concurrency)
+	}
+	defer roomyHeap(s)()
+	err = budgetOver(j.all(ctx, atOnce), c.Budget, c.Out)
 	err = errors.Join(err, file.end(s))
 	err = out.end(err)
 	s.say("%s", j.summary())
@@ -108,9 +113,10 @@ func (c judgeCmd) known(s *state) ([]judge.Judge, error) {
 	return all, nil
 }
 
-func (c judgeCmd) harness(s *state, all []judge.Judge, e engines, key []byte, replies *journal, purse *harness.Purse, breakers *harness.Breakers) (*harness.Harness, error) {
+func (c judgeCmd) harness(s *state, all []judge.Judge, e engines, key []byte, replies *journal, purse *harness.Purse, breakers *harness.Breakers, turns *turns) (*harness.Harness, error) {
 	config := e.configure(harness.Config{
 		Judges: all, Default: builtin.Default(), Only: c.Only, Key: key, Now: s.now, Breakers: breakers,
+		Turn: turns.take, NoPrompts: c.Attempts == "",
 	})
 	// A nil pointer in an interface is no nil interface.
 	if replies != nil {

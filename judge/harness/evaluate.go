@@ -12,8 +12,8 @@ import (
 // engine cannot do, or does badly, is an evaluation in review with its reason.
 // The draw says how it came to be reviewed, nil when it is not.
 //
-// The only errors are that of ctx, a LedgerError, an OutageError and a
-// BudgetError; the work is then unfinished and belongs back in the queue.
+// The only errors are that of ctx, a LedgerError, an OutageError, a BudgetError
+// and a NoTurnError; the work is then unfinished and belongs back in the queue.
 func (h *Harness) Evaluate(ctx context.Context, t *judge.Trace, p judge.Planned) (judge.Evaluation, *judge.Draw, error) {
 	return h.evaluate(ctx, task{trace: t, planned: p})
 }
@@ -106,6 +106,7 @@ func unfinished(ctx context.Context, got *outcome) error {
 	var unkept *LedgerError
 	var down *OutageError
 	var spent *BudgetError
+	var late *NoTurnError
 	switch {
 	case errors.As(got.err, &unkept):
 		return unkept
@@ -113,6 +114,8 @@ func unfinished(ctx context.Context, got *outcome) error {
 		return down
 	case errors.As(got.err, &spent):
 		return spent
+	case errors.As(got.err, &late):
+		return late
 	case ctx.Err() == nil || got.failure == "":
 		return nil
 	}
