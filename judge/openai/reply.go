@@ -101,8 +101,7 @@ func (e *Engine) call(ctx context.Context, body []byte, sent json.RawMessage, mo
 	// each try and again for what is logged. Likewise the answer is read here.
 	var answer []byte
 	var response *http.Response
-	_, err := e.chat.New(ctx, openai.ChatCompletionNewParams{},
-		option.WithRequestBody("application/json", body), option.WithResponseBodyInto(&answer), option.WithResponseInto(&response))
+	err := e.client.Post(ctx, "chat/completions", body, &answer, option.WithResponseInto(&response))
 	took := e.now().Sub(start)
 	if err != nil {
 		return judge.Reply{}, err
