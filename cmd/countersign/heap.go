@@ -10,7 +10,7 @@ import (
 const (
 	// heapRoom is how large the heap may grow before what is not used any more is
 	// cleared away, as long as that is at most what heapShare says of what is used.
-	heapRoom = 80 << 20
+	heapRoom = 64 << 20
 	// Percent of what is in use: Go's own, and the most.
 	usualShare, mostShare = 100, 400
 )

@@ -38,8 +38,8 @@ func (t *turns) take(ctx context.Context, first bool) (done func(), err error) {
 
 // ahead is how many evaluations more than calls are in the making, so that the
 // next prompt is ready when a call ends, and no model waits while reports are
-// checked.
-func ahead(calls int) int { return min(64, 2+calls/2) }
+// checked. One call at a time goes in the order of the file, so it has none.
+func ahead(calls int) int { return min(64, calls/2) }
 
 // hands make evaluations, so many at once at most. They stay: one that
 // made an evaluation has the room for the next one already.
