@@ -115,6 +115,9 @@ func (h *Harness) newAttempt(l *line, e *judge.Evaluation, c judge.Conversation,
 	if !h.config.NoPrompts {
 		attempt.Prompt = encodeConversation(c)
 	}
+	if retries > 0 {
+		attempt.TransportError = l.failure
+	}
 	if reply.Refusal != "" && reply.Text == "" {
 		attempt.Reply = reply.Refusal
 	}
