@@ -79,7 +79,7 @@ func (c judgeCmd) Run(ctx context.Context, s *state) (err error) {
 		return errors.Join(err, replies.close())
 	}
 	breakers := &harness.Breakers{Log: s.log, Misdirected: true}
-	h, err := c.harness(s, all, engines, policy, key, replies, purse, breakers)
+	h, err := c.harness(s, all, engines, policy, key, replies, purse, breakers, newTurns(ctx, c.Concurrency))
 	if err != nil {
 		return errors.Join(err, replies.close())
 	}
@@ -93,7 +93,12 @@ func (c judgeCmd) Run(ctx context.Context, s *state) (err error) {
 	}
 	j := newJudging(s, h, file, out, c.RunName, policy, breakers.Down)
 	breakers.Changed = j.progress.outage
-	err = budgetOver(j.all(ctx, c.Concurrency), budget, c.Out)
+	atOnce := c.Concurrency
+	if engines.engine == judge.EngineOpenAI {
+		atOnce += ahead(c.Concurrency)
+	}
+	defer roomyHeap(s)()
+	err = budgetOver(j.all(ctx, atOnce), budget, c.Out)
 	err = errors.Join(err, file.end(s))
 	err = out.end(err)
 	s.say("%s", j.summary())
@@ -132,10 +137,10 @@ func (c judgeCmd) known(s *state) ([]judge.Judge, error) {
 	return all, nil
 }
 
-func (c judgeCmd) harness(s *state, all []judge.Judge, e engines, policy judge.Policy, key []byte, replies *journal, purse *harness.Purse, breakers *harness.Breakers) (*harness.Harness, error) {
+func (c judgeCmd) harness(s *state, all []judge.Judge, e engines, policy judge.Policy, key []byte, replies *journal, purse *harness.Purse, breakers *harness.Breakers, turns *turns) (*harness.Harness, error) {
 	config := e.configure(harness.Config{
 		Judges: all, Default: builtin.Default(), Only: c.Only, Key: key, Now: s.now, Breakers: breakers,
-		Policy: policy, Audit: c.Policy != "",
+		Policy: policy, Audit: c.Policy != "", Turn: turns.take, NoPrompts: c.Attempts == "",
 	})
 	// A nil pointer in an interface is no nil interface.
 	if replies != nil {

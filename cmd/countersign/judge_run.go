@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 
 	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/judge/harness"
@@ -55,13 +54,13 @@ type group struct {
 	under   judge.Effective // the policy for them, where there are several
 }
 
-// all judges the whole file. When it is told to end, evaluations under way get a while to
+// all judges the whole file, so many evaluations at once. When it is told to end, evaluations under way get a while to
 // come to an end; what is made is written, up to the first that was not.
-func (j *judging) all(told context.Context, concurrency int) error {
+func (j *judging) all(told context.Context, atOnce int) error {
 	defer j.progress.end()
 	// The channel of channels keeps the order; its size bounds the memory.
-	inOrder := make(chan group, 4*concurrency)
-	slots := make(chan struct{}, concurrency)
+	inOrder := make(chan group, 4*atOnce)
+	hands := newHands(atOnce)
 	ctx, cancel := context.WithCancel(told)
 	defer cancel()
 	working, stopWorking := outliving(told, judgeGrace)
@@ -71,14 +70,13 @@ func (j *judging) all(told context.Context, concurrency int) error {
 			stopWorking()
 			return
 		}
-		if under := len(slots); under > 0 {
+		if under := int(hands.busy.Load()); under > 0 {
 			j.file.progress.pause()
 			j.state.say("stopping: %s under way may take up to %s to end; stop again to end at once", plural(under, "evaluation", "evaluations"), judgeGrace)
 		}
 	})()
 
 	var readErr error
-	var workers sync.WaitGroup
 	go func() {
 		defer close(inOrder)
 		readErr = j.plan(ctx, func(t *judge.Trace, planned []judge.Planned, kept [][]byte) bool {
@@ -99,22 +97,16 @@ func (j *judging) all(told context.Context, concurrency int) error {
 					g.results[i] <- made{kept: kept[i]}
 					continue
 				}
-				select {
-				case slots <- struct{}{}:
-				case <-ctx.Done():
+				if !hands.give(ctx, func() { g.results[i] <- j.one(working, t, p) }) {
 					for _, rest := range g.results[i:] {
 						rest <- made{err: errInterrupted}
 					}
 					return false
 				}
-				workers.Go(func() {
-					defer func() { <-slots }()
-					g.results[i] <- j.one(working, t, p)
-				})
 			}
 			return true
 		})
-		workers.Wait()
+		hands.end()
 	}()
 	writeErr := j.write(inOrder, cancel, func() { cancel(); stopWorking() })
 	switch {

@@ -13,7 +13,8 @@ import (
 // The draw says how it came to be reviewed, nil when it is not.
 //
 // The only errors are that of ctx, a LedgerError, an OutageError, a
-// MisdirectedError and a BudgetError; the work is then unfinished and belongs back in the queue.
+// MisdirectedError, a BudgetError and a NoTurnError; the work is then unfinished
+// and belongs back in the queue.
 func (h *Harness) Evaluate(ctx context.Context, t *judge.Trace, p judge.Planned) (judge.Evaluation, *judge.Draw, error) {
 	return h.evaluate(ctx, task{trace: t, planned: p})
 }
@@ -107,6 +108,7 @@ func unfinished(ctx context.Context, got *outcome) error {
 	var down *OutageError
 	var spent *BudgetError
 	var wrong *MisdirectedError
+	var late *NoTurnError
 	switch {
 	case errors.As(got.err, &unkept):
 		return unkept
@@ -116,6 +118,8 @@ func unfinished(ctx context.Context, got *outcome) error {
 		return wrong
 	case errors.As(got.err, &spent):
 		return spent
+	case errors.As(got.err, &late):
+		return late
 	case ctx.Err() == nil || got.failure == "":
 		return nil
 	}

@@ -8,31 +8,32 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/openai/openai-go/v3"
-
 	"github.com/countersign/countersign/judge"
 )
 
 // completionOf reads the body of an answer that says it is one (200). What is no
 // chat completion is a *judge.TransportError that says what came and what may be
 // wrong.
-func (e *Engine) completionOf(answer *http.Response, body []byte) (*openai.ChatCompletion, error) {
+func (e *Engine) completionOf(response *http.Response, body []byte) (answer, error) {
+	if a, ok := quickAnswer(body); ok {
+		return a, nil
+	}
 	var parts struct {
 		Choices json.RawMessage `json:"choices"`
 		Error   json.RawMessage `json:"error"`
 	}
 	f := &judge.TransportError{Status: http.StatusOK, Endpoint: e.host, Temporary: true}
 	kind := ""
-	if answer != nil {
-		f.Status = answer.StatusCode
-		kind, _, _ = mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	if response != nil {
+		f.Status = response.StatusCode
+		kind, _, _ = mime.ParseMediaType(response.Header.Get("Content-Type"))
 	}
 	err := json.Unmarshal(body, &parts)
 	switch {
 	case err == nil && len(parts.Choices) > 0:
-		var completion openai.ChatCompletion
-		if err = json.Unmarshal(body, &completion); err == nil {
-			return &completion, nil
+		var a answer
+		if a, err = fullAnswer(body); err == nil {
+			return a, nil
 		}
 		f.Message = "the chat completion can't be read: " + err.Error()
 	case err == nil && len(parts.Error) > 0: // some gateways say so what is elsewhere a status
@@ -44,7 +45,7 @@ func (e *Engine) completionOf(answer *http.Response, body []byte) (*openai.ChatC
 		f.Message = fmt.Sprintf("it answered %d with %s, %s, which is no chat completion; %s", f.Status, described(kind), quotedBeginning(body), e.addressHint())
 	}
 	f.Message = e.secrets.Replace(f.Message)
-	return nil, f
+	return answer{}, f
 }
 
 func described(kind string) string {
