@@ -17,6 +17,13 @@ function go(i) {
   units[here].scrollIntoView({ block: "nearest" });
   const at = $("summary, a[href]", units[here]) || units[here];
   at.focus({ preventScroll: true });
+  showWords(units[here].id);
+}
+
+// The words of the trace that a unit is about are marked and in view.
+function showWords(id) {
+  for (const c of $$("[data-claim]")) c.classList.toggle("here", !!id && c.dataset.claim.split(" ").includes(id));
+  $("[data-claim].here")?.scrollIntoView({ block: "nearest" });
 }
 
 // Opening a citation, by key or by hand, marks its claim in the trace.
@@ -31,6 +38,7 @@ addEventListener("toggle", (e) => {
 function openTarget() {
   const at = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
   if (at && "open" in at) at.open = true;
+  if (units.includes(at)) go(units.indexOf(at));
 }
 addEventListener("hashchange", openTarget);
 openTarget();
@@ -84,6 +92,12 @@ addEventListener("keydown", (e) => {
   const unit = units[here];
   if (unit && e.key === "j") return stop(() => go(here + 1));
   if (unit && e.key === "k") return stop(() => go(here - 1));
+  // Digits choose a value of the part, U and R uphold and reject a finding.
+  const value = unit && { u: "uphold", r: "reject" }[e.key];
+  const choice = value && $(`input[value="${value}"]`, unit);
+  if (choice) return stop(() => press(choice));
+  const nth = unit && digit && !e.shiftKey && $$("[data-digits] input", unit)[Number(digit) - 1];
+  if (nth) return stop(() => press(nth));
   const row = unit && /^[a-z]$/.test(e.key) && $(`[data-key="${e.key}"]`, unit);
   if (row) return stop(() => cycle(row));
 

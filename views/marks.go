@@ -44,13 +44,16 @@ const (
 	Omitted   SegmentKind = "omitted"    // words of the source that a quotation leaves out
 	Far       SegmentKind = "far"        // surrounding text
 	Violation SegmentKind = "violation"  // a passage that a finding points at; never while sealed
+	Flag      SegmentKind = "flag"       // the number of a finding, behind its passage; never while sealed
 )
 
 // Segment is a stretch of text drawn in one way. Text is always text.
 type Segment struct {
 	Text string
 	Kind SegmentKind
-	// Ref is, for cite kinds, the number of the citation's occurrence ("3").
+	// Ref is, for cite kinds, the number of the citation's occurrence ("3"); for
+	// Violation the anchors of the findings that quote it ("v1 v3"), and for Flag the
+	// number of its finding.
 	Ref string
 }
 

@@ -37,6 +37,10 @@ func benchOf(d deskItem) views.Bench {
 	switch d.sheet.Kind {
 	case ruling.Own:
 		return genericBench(d)
+	case ruling.Reference:
+		return referenceBench(d)
+	case ruling.Logic:
+		return logicBench(d)
 	}
 	return nil
 }

@@ -45,6 +45,7 @@ func (s *Server) renderReview(c echo.Context, id string, status int, form views.
 		return err
 	}
 	p.Bench = benchOf(deskItem{review: r, definition: definition, sheet: sheet})
+	p.Inputs = besideBench(p.Inputs, sheet)
 	return s.render(c, status, views.Desk(p))
 }
 
