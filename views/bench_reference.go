@@ -35,6 +35,7 @@ const (
 	DiffGap     DiffKind = "gap"     // nothing here; the other text has words
 	DiffFolded  DiffKind = "folded"  // in both texts, long, and closed at first
 	DiffLeftOut DiffKind = "leftout" // as folded, and not on this page twice
+	DiffNumber  DiffKind = "number"  // of the difference before it, leading to its row
 )
 
 // DiffRun is a stretch of compared texts.
@@ -44,8 +45,6 @@ type DiffRun struct {
 	Difference int
 	Text       []DiffWord // none of a gap
 	Words      int        // of a folded or left out stretch
-	// Last: the number of the difference is drawn behind this run.
-	Last bool
 }
 
 // DiffWord is text of one kind: plain, or a word that matters more than others.
@@ -60,8 +59,6 @@ type DifferenceUnit struct {
 	RulingUnit
 	Number               int // from 1
 	Reference, Candidate []DiffWord
-	// Marks are the kinds of words in it that matter more, each once.
-	Marks []string
 	// Unlisted: there is a report, and it says nothing of this difference.
 	Unlisted bool
 }

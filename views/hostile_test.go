@@ -108,7 +108,7 @@ func hostileBenches() []views.Bench {
 		fill(reflect.ValueOf(b).Elem(), hostile)
 	}
 	run := reference.Reference[0]
-	for _, kind := range []views.DiffKind{views.DiffSame, views.DiffDeleted, views.DiffAdded, views.DiffGap, views.DiffFolded, views.DiffLeftOut} {
+	for _, kind := range []views.DiffKind{views.DiffSame, views.DiffDeleted, views.DiffAdded, views.DiffGap, views.DiffFolded, views.DiffLeftOut, views.DiffNumber} {
 		run.Kind = kind
 		reference.Reference = append(reference.Reference, run)
 	}

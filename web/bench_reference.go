@@ -30,9 +30,6 @@ func referenceBench(d deskItem) views.Bench {
 		f := views.DifferenceUnit{RulingUnit: drawn, Number: u.Difference.Number, Unlisted: u.Parts[0].Unlisted()}
 		f.Reference = c.clipped(t.Reference, u.Difference.Reference, diff.Reference)
 		f.Candidate = c.clipped(t.Output, u.Difference.Candidate, diff.Candidate)
-		for _, m := range u.Difference.Marks {
-			f.Marks = append(f.Marks, string(m))
-		}
 		b.Differences = append(b.Differences, f)
 	}
 	return &b
@@ -66,19 +63,23 @@ func (c *comparison) runs(b *views.ReferenceBench) {
 			b.Merged = c.same(b.Merged, c.candidate, s.Candidate, views.DiffLeftOut)
 			continue
 		}
-		reference := views.DiffRun{Kind: views.DiffDeleted, Difference: s.Difference, Text: marked(c.reference, s.Reference, c.diff.Reference), Last: true}
-		candidate := views.DiffRun{Kind: views.DiffAdded, Difference: s.Difference, Text: marked(c.candidate, s.Candidate, c.diff.Candidate), Last: true}
-		gap := views.DiffRun{Kind: views.DiffGap, Difference: s.Difference, Last: true}
-		switch {
-		case len(reference.Text) == 0:
-			b.Reference, b.Candidate, b.Merged = append(b.Reference, gap), append(b.Candidate, candidate), append(b.Merged, candidate)
-		case len(candidate.Text) == 0:
-			b.Reference, b.Candidate, b.Merged = append(b.Reference, reference), append(b.Candidate, gap), append(b.Merged, reference)
-		default:
-			b.Reference, b.Candidate = append(b.Reference, reference), append(b.Candidate, candidate)
-			reference.Last = false
-			b.Merged = append(b.Merged, reference, candidate)
+		n := s.Difference
+		deleted := []views.DiffRun{{Kind: views.DiffDeleted, Difference: n, Text: marked(c.reference, s.Reference, c.diff.Reference)}}
+		added := []views.DiffRun{{Kind: views.DiffAdded, Difference: n, Text: marked(c.candidate, s.Candidate, c.diff.Candidate)}}
+		gap, number := views.DiffRun{Kind: views.DiffGap, Difference: n}, views.DiffRun{Kind: views.DiffNumber, Difference: n}
+		if deleted[0].Text == nil {
+			deleted = nil
+			b.Reference = append(b.Reference, gap)
+		} else {
+			b.Reference = append(b.Reference, deleted[0], number)
 		}
+		if added[0].Text == nil {
+			added = nil
+			b.Candidate = append(b.Candidate, gap)
+		} else {
+			b.Candidate = append(b.Candidate, added[0], number)
+		}
+		b.Merged = append(append(append(b.Merged, deleted...), added...), number)
 	}
 }
 
