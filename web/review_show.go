@@ -46,6 +46,9 @@ func (s *Server) renderReview(c echo.Context, id string, status int, form views.
 	}
 	p.Bench = benchOf(deskItem{review: r, definition: definition, sheet: sheet})
 	p.Inputs = besideBench(p.Inputs, sheet)
+	if p.Proposal != nil && (sheet.Kind == ruling.Reference || sheet.Kind == ruling.Logic) {
+		p.Proposal.Findings = nil // they are ruled on, each where it belongs
+	}
 	return s.render(c, status, views.Desk(p))
 }
 
