@@ -175,7 +175,7 @@ func (d *desk) put(items ...judged) map[string]string {
 	if _, err := d.ImportTraces(d.ctx, store.Operator("test"), "default", imports); err != nil {
 		d.t.Fatal(err)
 	}
-	work, err := d.ClaimWork(d.ctx, "w", len(items), time.Minute)
+	work, err := d.ClaimWork(d.ctx, judge.Claim{Worker: "w", N: len(items), Lease: time.Minute})
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -185,7 +185,7 @@ func TestTwoReportsOnOneTraceAreOneCluster(t *testing.T) {
 		}
 		return counts[0].Clusters
 	}
-	work, err := d.ClaimWork(d.ctx, "w", 2, time.Minute)
+	work, err := d.ClaimWork(d.ctx, judge.Claim{Worker: "w", N: 2, Lease: time.Minute})
 	if err != nil || len(work) != 2 {
 		t.Fatalf("claimed %d, error %v", len(work), err)
 	}

@@ -139,7 +139,7 @@ func (o *office) blindly() {
 }
 
 func (o *office) judgeSome() error {
-	work, err := o.ClaimWork(o.ctx, o.name, 1+o.r.IntN(6), time.Hour)
+	work, err := o.ClaimWork(o.ctx, judge.Claim{Worker: o.name, N: 1 + o.r.IntN(6), Lease: time.Hour})
 	var done []judge.Finished
 	for _, w := range work {
 		if o.r.IntN(8) == 0 {

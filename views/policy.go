@@ -23,6 +23,8 @@ type PolicyPage struct {
 	// Faults of what was sent, FaultsIn the form that has them: fields or yaml.
 	Faults   []PolicyFault
 	FaultsIn string
+	// Warnings are sentences on what of the policy holds for nothing here.
+	Warnings []string
 	// Conflict is the policy that somebody saved meanwhile; nil: nobody did.
 	Conflict *PolicyConflict
 	// Unsaved says that the forms hold something that is not stored.

@@ -17,7 +17,7 @@ func referenceBench(d deskItem) views.Bench {
 		fold: diff.Whole.End-diff.Whole.Start+len(t.Output) > foldFrom,
 	}
 	b := views.ReferenceBench{Question: t.Question, ComesTo: d.comesTo(), Unplaced: diff.Unplaced}
-	b.Alternatives = diff.Whole != evidence.Span{End: len(t.Reference)}
+	b.Alternatives = diff.Alternatives()
 	c.runs(&b)
 	for i := range d.sheet.Units {
 		u, drawn := &d.sheet.Units[i], d.unit(i)
@@ -147,18 +147,4 @@ func marked(text string, at evidence.Span, marks []ruling.Mark) []views.DiffWord
 	}
 	add(at.End, "")
 	return list
-}
-
-// besideBench are the inputs that a workbench does not show itself.
-func besideBench(inputs []views.Input, sheet ruling.Sheet) []views.Input {
-	if sheet.Kind != ruling.Reference || sheet.Diff.Whole.Start > 0 {
-		return inputs
-	}
-	var beside []views.Input
-	for _, in := range inputs {
-		if in.Name != "Reference" {
-			beside = append(beside, in)
-		}
-	}
-	return beside
 }

@@ -74,7 +74,7 @@ func faultOf(err error) pageFault {
 			f.what = "There is nothing at this address."
 		case http.StatusRequestEntityTooLarge:
 			f.what = "The request is larger than this server takes."
-			f.next = "Send fewer traces at once, or use the import command."
+			f.next = "Send less at once. Large files of traces are for the import command."
 		}
 		return f
 	}
