@@ -17,6 +17,8 @@ function go(i) {
   units[here].scrollIntoView({ block: "nearest" });
   const at = $("summary, a[href]", units[here]) || units[here];
   at.focus({ preventScroll: true });
+  mark(units[here]);
+  $("[data-claim].here")?.scrollIntoView({ block: "nearest" });
 }
 
 // Opening a citation, by key or by hand, marks its claim in the trace.
@@ -55,6 +57,7 @@ async function fill(unit) {
 function openTarget() {
   const at = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
   if (at && "open" in at) at.open = true;
+  if (units.includes(at)) go(units.indexOf(at));
 }
 addEventListener("hashchange", openTarget);
 openTarget();
@@ -108,6 +111,12 @@ addEventListener("keydown", (e) => {
   const unit = units[here];
   if (unit && e.key === "j") return stop(() => go(here + 1));
   if (unit && e.key === "k") return stop(() => go(here - 1));
+  // Digits choose a value of the part, U and R uphold and reject a finding.
+  const value = unit && { u: "uphold", r: "reject" }[e.key];
+  const choice = value && $(`input[value="${value}"]`, unit);
+  if (choice) return stop(() => press(choice));
+  const nth = unit && digit && !e.shiftKey && $$("[data-digits] input", unit)[Number(digit) - 1];
+  if (nth) return stop(() => press(nth));
   const row = unit && /^[a-z]$/.test(e.key) && $(`[data-key="${e.key}"]`, unit);
   if (row) return stop(() => cycle(row));
 
