@@ -102,9 +102,22 @@ func hostilePages() []samplePage {
 
 // hostileBenches are all workbenches, every text of them hostile.
 func hostileBenches() []views.Bench {
-	benches := []views.Bench{&views.GenericBench{}, &views.CitationsBench{}, &views.StepsBench{}}
+	reference, logic := &views.ReferenceBench{}, &views.LogicBench{}
+	benches := []views.Bench{&views.GenericBench{}, &views.StepsBench{}, &views.CitationsBench{}, reference, logic}
 	for _, b := range benches {
 		fill(reflect.ValueOf(b).Elem(), hostile)
+	}
+	run := reference.Reference[0]
+	for _, kind := range []views.DiffKind{views.DiffSame, views.DiffDeleted, views.DiffAdded, views.DiffGap, views.DiffFolded, views.DiffLeftOut, views.DiffNumber} {
+		run.Kind = kind
+		reference.Reference = append(reference.Reference, run)
+	}
+	logic.Own[0].Locked = false // to be changed
+	for _, v := range logic.Dimensions[0].Violations {
+		for _, where := range []views.Match{views.MatchExact, views.MatchNear, views.MatchNotFound, views.MatchNoQuote} {
+			v.Where = where
+			logic.Loose = append(logic.Loose, v)
+		}
 	}
 	inside := &views.CitationsBench{} // what is inside is on the page
 	fill(reflect.ValueOf(inside).Elem(), hostile)

@@ -44,6 +44,10 @@ func benchOf(d deskItem) views.Bench {
 		return stepsBench(d)
 	case ruling.Own:
 		return genericBench(d)
+	case ruling.Reference:
+		return referenceBench(d)
+	case ruling.Logic:
+		return logicBench(d)
 	}
 	return nil
 }
@@ -141,7 +145,13 @@ func progressWords(judged bool, parts []views.RulingPart) (text string, done boo
 }
 
 // besideBench are the inputs that a workbench does not show itself.
-func besideBench(inputs []views.Input, kind ruling.Kind) []views.Input {
-	shown := map[ruling.Kind]string{ruling.Citations: "Sources", ruling.Steps: "Reference"}[kind]
+func besideBench(inputs []views.Input, sheet ruling.Sheet) []views.Input {
+	shown := ""
+	switch {
+	case sheet.Kind == ruling.Citations:
+		shown = "Sources"
+	case sheet.Kind == ruling.Steps, sheet.Kind == ruling.Reference && sheet.Diff.Whole.Start == 0:
+		shown = "Reference"
+	}
 	return slices.DeleteFunc(inputs, func(in views.Input) bool { return in.Name == shown })
 }

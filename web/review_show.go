@@ -28,7 +28,7 @@ func (s *Server) renderReview(c echo.Context, id string, status int, form views.
 		return err
 	}
 	p.Bench = benchOf(item)
-	p.Inputs = besideBench(p.Inputs, item.sheet.Kind)
+	p.Inputs = besideBench(p.Inputs, item.sheet)
 	return s.render(c, status, views.Desk(p))
 }
 
