@@ -17,20 +17,47 @@ function go(i) {
   units[here].scrollIntoView({ block: "nearest" });
   const at = $("summary, a[href]", units[here]) || units[here];
   at.focus({ preventScroll: true });
+  mark(units[here]);
+  $("[data-claim].here")?.scrollIntoView({ block: "nearest" });
 }
 
 // Opening a citation, by key or by hand, marks its claim in the trace.
 addEventListener("toggle", (e) => {
   if (!e.target.open || !units.includes(e.target)) return;
   here = units.indexOf(e.target);
-  const n = e.target.dataset.unit;
-  $$("[data-claim]").forEach((c) => c.classList.toggle("here", c.dataset.claim === n));
+  mark(e.target);
+  fill(e.target);
 }, true);
+function mark(unit) {
+  for (const c of $$("[data-claim].here")) c.classList.remove("here");
+  for (const c of $$(`[data-claim~="${CSS.escape(unit.id)}"]`)) c.classList.add("here");
+}
+if (units[here]) mark(units[here]);
+
+// Of very many citations what is inside comes from the server when one is opened,
+// a block at a time. Without a script there is a link in its place.
+async function fill(unit) {
+  const body = $("[data-body]", unit);
+  if (!body || body.ariaBusy) return;
+  body.ariaBusy = "true";
+  try {
+    const answer = await fetch(body.dataset.body, { headers: { Accept: "text/html" } });
+    if (!answer.ok || answer.redirected) throw new Error(answer.status);
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const inside of $$("[data-body-of]", page)) {
+      const at = document.getElementById(inside.dataset.bodyOf);
+      if (at) $("[data-body]", at)?.replaceWith(document.importNode(inside, true));
+    }
+  } catch {
+    body.ariaBusy = null; // the link in it leads to the same
+  }
+}
 
 // A chip in the trace opens its citation, wherever the browser scrolls to.
 function openTarget() {
   const at = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
   if (at && "open" in at) at.open = true;
+  if (units.includes(at)) go(units.indexOf(at));
 }
 addEventListener("hashchange", openTarget);
 openTarget();
@@ -84,6 +111,12 @@ addEventListener("keydown", (e) => {
   const unit = units[here];
   if (unit && e.key === "j") return stop(() => go(here + 1));
   if (unit && e.key === "k") return stop(() => go(here - 1));
+  // Digits choose a value of the part, U and R uphold and reject a finding.
+  const value = unit && { u: "uphold", r: "reject" }[e.key];
+  const choice = value && $(`input[value="${value}"]`, unit);
+  if (choice) return stop(() => press(choice));
+  const nth = unit && digit && !e.shiftKey && $$("[data-digits] input", unit)[Number(digit) - 1];
+  if (nth) return stop(() => press(nth));
   const row = unit && /^[a-z]$/.test(e.key) && $(`[data-key="${e.key}"]`, unit);
   if (row) return stop(() => cycle(row));
 

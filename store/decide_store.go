@@ -26,6 +26,9 @@ func (t *tx) storeDecision(ctx context.Context, a Actor, f facts, in DecisionInp
 	if err := t.leaveClaim(ctx, a, r, d, to); err != nil {
 		return Decision{}, err
 	}
+	if err := t.dropDraft(ctx, r.id, a.UserID); err != nil {
+		return Decision{}, err
+	}
 	if d.Signature, err = f.sign(a, d, in.Shown); err != nil {
 		return Decision{}, err
 	}
