@@ -86,6 +86,11 @@ func (n located) at(pointer string) located {
 type policyReader struct{ *parser }
 
 func (r policyReader) policy(root located, p *Policy) {
+	if at, both := root.get("due"); both {
+		if _, both = root.get("due_hours"); both {
+			r.fault(at, "due and due_hours say the same; write one of them")
+		}
+	}
 	r.keys(root, "the policy", map[string]func(located){
 		"version": func(n located) {
 			if r.decode(n, &p.Version, "version must be a whole number") && p.Version < 0 {
@@ -107,6 +112,8 @@ func (r policyReader) policy(root located, p *Policy) {
 				"standard": func(n located) { r.decode(n, &p.DueHoursStandard, "due_hours.standard must be a whole number") },
 			})
 		},
+		"due":                 func(n located) { r.due(n, p) },
+		"assignment":          func(n located) { r.assignment(n, p) },
 		"lease_minutes":       func(n located) { r.decode(n, &p.LeaseMinutes, "lease_minutes must be a whole number") },
 		"high_stakes_domains": r.texts(&p.HighStakesDomains, "high_stakes_domains", "[] means that no domain has high stakes of itself; leave the key out for legal, medical, finance, safety"),
 		"endpoints":           r.texts(&p.Endpoints, "endpoints", noEndpoints),

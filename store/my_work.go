@@ -1,0 +1,62 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// MyWork is what one person has on their desk, and how they get on.
+type MyWork struct {
+	Held     []QueueItem // what they hold, also by claims that ran out
+	Assigned []QueueItem // what is assigned to them and not held by them, at most 50
+	// ForLead counts what waits for a lead, to leads and admins.
+	ForLead int
+	Skipped int  // today
+	Today   Pace // since midnight of their time zone
+	Week    Pace // since Monday, by their time zone
+}
+
+// MyWork gathers what concerns the actor. Roles: who may decide.
+func (s *Store) MyWork(ctx context.Context, a Actor, project string) (w MyWork, err error) {
+	defer wrap(&err, "gather the work of %s", a.Name)
+	if err := s.authoriseDecider(ctx, a, "queue.listed", "queue"); err != nil {
+		return w, err
+	}
+	p, err := projectNamed(ctx, s.reader, orDefaultProject(project))
+	if err != nil {
+		return w, err
+	}
+	if w.Held, _, err = s.ListQueue(ctx, a, QueueFilter{Project: p.Name, State: QueueMine}); err != nil {
+		return w, err
+	}
+	assigned, _, err := s.ListQueue(ctx, a, QueueFilter{Project: p.Name, State: QueueAssigned})
+	if err != nil {
+		return w, err
+	}
+	for _, item := range assigned {
+		if item.State != stateClaimed || item.HolderID != a.UserID {
+			w.Assigned = append(w.Assigned, item)
+		}
+	}
+	if a.mayAdjudicate() {
+		if w.ForLead, err = s.CountQueue(ctx, a, QueueFilter{Project: p.Name, State: QueueAdjudication}); err != nil {
+			return w, err
+		}
+	}
+	if w.Skipped, err = s.CountQueue(ctx, a, QueueFilter{Project: p.Name, State: QueueSkipped}); err != nil {
+		return w, err
+	}
+	profile, err := profileOf(ctx, s.reader, a.UserID)
+	if err != nil {
+		return w, err
+	}
+	day := dayEnd(s.clock(), profile.location()).In(profile.location()).AddDate(0, 0, -1)
+	if w.Today, err = s.paceSince(ctx, a, p.ID, day); err != nil {
+		return w, err
+	}
+	w.Week, err = s.paceSince(ctx, a, p.ID, monday(day))
+	return w, err
+}
+
+// monday is when the week of a day began.
+func monday(day time.Time) time.Time { return day.AddDate(0, 0, -(int(day.Weekday())+6)%7) }
