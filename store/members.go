@@ -313,3 +313,16 @@ UPDATE users SET disabled_at = NULL, failed_sign_ins = 0, sign_in_paused_until =
 		return nil
 	})
 }
+
+// Colleague is a person as everybody may know of them.
+type Colleague struct{ ID, Name string }
+
+// Deciders lists who may decide items and can sign in, by name. Roles: all.
+func (s *Store) Deciders(ctx context.Context, a Actor) (_ []Colleague, err error) {
+	defer wrap(&err, "list who decides")
+	if err := s.authorise(ctx, a, everyone, "queue.listed", "queue"); err != nil {
+		return nil, err
+	}
+	return collect(ctx, s.reader, func(r *sql.Rows, c *Colleague) error { return r.Scan(&c.ID, &c.Name) }, `
+SELECT id, name FROM users WHERE disabled_at IS NULL AND role IN ('reviewer', 'lead', 'admin') ORDER BY name, id`)
+}

@@ -8,7 +8,8 @@ import (
 // MyWork is what one person has on their desk, and how they get on.
 type MyWork struct {
 	Held     []QueueItem // what they hold, also by claims that ran out
-	Assigned []QueueItem // what is assigned to them and not held by them, at most 50
+	Assigned []QueueItem // what is assigned to them and not held by them
+	Next     *QueueItem  // what ClaimNext would give; nil: nothing, and WhyQueue says why
 	// ForLead counts what waits for a lead, to leads and admins.
 	ForLead int
 	Skipped int  // today
@@ -26,10 +27,10 @@ func (s *Store) MyWork(ctx context.Context, a Actor, project string) (w MyWork, 
 	if err != nil {
 		return w, err
 	}
-	if w.Held, _, err = s.ListQueue(ctx, a, QueueFilter{Project: p.Name, State: QueueMine}); err != nil {
+	if w.Held, _, err = s.ListQueue(ctx, a, QueueFilter{Project: p.Name, State: QueueMine, Limit: mostOwn}); err != nil {
 		return w, err
 	}
-	assigned, _, err := s.ListQueue(ctx, a, QueueFilter{Project: p.Name, State: QueueAssigned})
+	assigned, _, err := s.ListQueue(ctx, a, QueueFilter{Project: p.Name, State: QueueAssigned, Limit: mostOwn})
 	if err != nil {
 		return w, err
 	}
@@ -37,6 +38,9 @@ func (s *Store) MyWork(ctx context.Context, a Actor, project string) (w MyWork, 
 		if item.State != stateClaimed || item.HolderID != a.UserID {
 			w.Assigned = append(w.Assigned, item)
 		}
+	}
+	if w.Next, err = s.nextItem(ctx, a, p); err != nil {
+		return w, err
 	}
 	if a.mayAdjudicate() {
 		if w.ForLead, err = s.CountQueue(ctx, a, QueueFilter{Project: p.Name, State: QueueAdjudication}); err != nil {
@@ -60,3 +64,6 @@ func (s *Store) MyWork(ctx context.Context, a Actor, project string) (w MyWork, 
 
 // monday is when the week of a day began.
 func monday(day time.Time) time.Time { return day.AddDate(0, 0, -(int(day.Weekday())+6)%7) }
+
+// mostOwn bounds the lists of MyWork.
+const mostOwn = 500

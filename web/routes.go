@@ -28,6 +28,9 @@ func (s *Server) routes() {
 	p.POST("/logout", s.logout)
 	p.GET("/", s.showOverview)
 	p.GET("/queue", s.listQueue)
+	p.POST("/queue/change", s.changeQueue)
+	p.POST("/queue/views", s.saveQueueView)
+	p.POST("/queue/views/:id/delete", s.deleteQueueView)
 	// An address that claims: GET so that a bookmark and the key G N work, as
 	// the contract has it; it changes nothing that a second call would change
 	// again, and a prefetching browser is told apart by its own header.
