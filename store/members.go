@@ -125,7 +125,7 @@ func (s *Store) Members(ctx context.Context, a Actor) (_ []Member, err error) {
 	}
 	return collect(ctx, s.reader, scanMember, `
 SELECT `+memberColumns+` FROM users u LEFT JOIN member_profiles m ON m.user_id = u.id
-ORDER BY u.disabled_at IS NOT NULL, u.name, u.email`)
+ORDER BY u.disabled_at IS NOT NULL, lower(u.name), u.email`)
 }
 
 // Member reads one user. Roles: lead, auditor, admin, or the user.
@@ -324,5 +324,5 @@ func (s *Store) Deciders(ctx context.Context, a Actor) (_ []Colleague, err error
 		return nil, err
 	}
 	return collect(ctx, s.reader, func(r *sql.Rows, c *Colleague) error { return r.Scan(&c.ID, &c.Name) }, `
-SELECT id, name FROM users WHERE disabled_at IS NULL AND role IN ('reviewer', 'lead', 'admin') ORDER BY name, id`)
+SELECT id, name FROM users WHERE disabled_at IS NULL AND role IN ('reviewer', 'lead', 'admin') ORDER BY lower(name), id`)
 }
