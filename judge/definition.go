@@ -2,6 +2,7 @@ package judge
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 )
 
@@ -63,6 +64,11 @@ type Judge struct {
 	// Below is the judge's own line for below_threshold; nil: where the band
 	// passes. A policy may set another.
 	Below *Line
+	// Markers finds the citation markers that the judge evaluates; nil: the default
+	// form. Rubric is that of a judge of logic. Whoever shows a report to a person
+	// needs them to find what it is about.
+	Markers *regexp.Regexp
+	Rubric  Rubric
 }
 
 // Input is one field of a trace that a judge reads, by its trace-file name:

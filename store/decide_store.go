@@ -35,6 +35,9 @@ func (t *tx) storeDecision(ctx context.Context, a Actor, f facts, in DecisionInp
 	if err := t.leaveClaim(ctx, a, r, d); err != nil {
 		return Decision{}, err
 	}
+	if err := t.dropDraft(ctx, r.id, a.UserID); err != nil {
+		return Decision{}, err
+	}
 	if err := t.insertDecision(ctx, d); err != nil {
 		return Decision{}, err
 	}

@@ -28,6 +28,7 @@ type Review struct {
 	// Evaluation is what the judge said; nil while sealed.
 	Evaluation *judge.Evaluation
 	First      *Answer    // what the actor said before the reveal
+	Draft      *Draft     // what the actor has typed and not signed
 	Decisions  []Decision // oldest first; empty while sealed
 	Events     []AuditEvent
 	Settled    *Decision // the decision that counts, once there is one
@@ -77,6 +78,9 @@ func (s *Store) readReview(ctx context.Context, q querier, a Actor, reviewID str
 		return Review{}, err
 	}
 	if v.First, err = firstAnswer(ctx, q, v.ReviewID, a.UserID); err != nil {
+		return Review{}, err
+	}
+	if v.Draft, err = draftOf(ctx, q, a, v.ReviewID); err != nil {
 		return Review{}, err
 	}
 	if v.Events, err = collect(ctx, q, scanAudit, `

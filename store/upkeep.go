@@ -12,10 +12,11 @@ type Leftovers struct {
 	Replies int64 `json:"kept_replies"` // of evaluations that are settled
 	Answers int64 `json:"answers"`      // to requests with an idempotency key, that are too old to be given again
 	Texts   int64 `json:"texts"`        // that nothing names
+	Drafts  int64 `json:"drafts"`       // of items that their author has not held for a month
 }
 
-// DropLeftovers drops kept replies of evaluations that were settled, and old
-// answers. Both serve nobody any more, so no event tells of it. It is light, and
+// DropLeftovers drops kept replies of evaluations that were settled, old answers
+// and old drafts. They serve nobody any more, so no event tells of it. It is light, and
 // servers run it daily.
 func (s *Store) DropLeftovers(ctx context.Context) (n Leftovers, err error) {
 	defer wrap(&err, "drop leftovers")
@@ -29,7 +30,10 @@ DELETE FROM kept_replies WHERE kept_at < ?
 		if err != nil {
 			return err
 		}
-		n.Answers, err = t.changed(ctx, `DELETE FROM idempotent_answers WHERE created_at <= ?`, t.now.Add(-keptFor))
+		if n.Answers, err = t.changed(ctx, `DELETE FROM idempotent_answers WHERE created_at <= ?`, t.now.Add(-keptFor)); err != nil {
+			return err
+		}
+		n.Drafts, err = t.dropOldDrafts(ctx)
 		return err
 	})
 	return n, err

@@ -65,6 +65,9 @@ type DeskPage struct {
 	HolderUntil time.Time
 
 	Trace TraceText
+	// Bench is where this person rules on the item's parts, in the shape of its
+	// judge; nil when the judge's definition is not known.
+	Bench Bench
 	// Citations in order of occurrence, for the judge of citations.
 	Citations []Citation
 	// Inputs beside the output, for every judge; sources whose passages are

@@ -32,6 +32,7 @@ func fill(v reflect.Value, text string) {
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(v.Elem(), text)
+	case reflect.Interface: // a workbench: see hostileBenches
 	case reflect.Slice:
 		switch v.Type() {
 		case reflect.TypeFor[[]views.Segment]():
@@ -91,8 +92,21 @@ func hostilePages() []samplePage {
 	}
 	for _, s := range deskStates {
 		pages = append(pages, samplePage{"desk " + string(s), filled(views.Desk, func(p *views.DeskPage) { p.State, p.Sealed = s, false })})
+		for _, bench := range hostileBenches() {
+			name := fmt.Sprintf("desk %s %T", s, bench)
+			pages = append(pages, samplePage{name, filled(views.Desk, func(p *views.DeskPage) { p.State, p.Sealed, p.Bench = s, false, bench })})
+		}
 	}
 	return pages
+}
+
+// hostileBenches are all workbenches, every text of them hostile.
+func hostileBenches() []views.Bench {
+	benches := []views.Bench{&views.GenericBench{}}
+	for _, b := range benches {
+		fill(reflect.ValueOf(b).Elem(), hostile)
+	}
+	return benches
 }
 
 // What a trace, a person or a judge wrote is text on every page.

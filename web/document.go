@@ -7,79 +7,19 @@ import (
 
 	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/judge/evidence"
+	"github.com/countersign/countersign/judge/ruling"
 	"github.com/countersign/countersign/views"
 )
 
 // A trace as a document: its steps, and where it cites, the claims, markers
 // and passages. All of it is computed from the texts and is never sealed.
 
-// passageContext is how many bytes of a source are shown before and after the
-// matched words.
-const passageContext = 320
-
-// cited is one occurrence of a marker with what the texts say about it.
-type cited struct {
-	marker  evidence.Marker
-	claim   evidence.Claim
-	source  *judge.Source // nil when no source has that id
-	quote   string        // the quotation compared; empty when the claim quotes nothing
-	match   evidence.Match
-	excerpt evidence.Excerpt
-}
-
 // citationsOf finds every citation of a trace and compares it with its source.
-func (s *Server) citationsOf(t *judge.Trace) []cited {
-	markers := evidence.Markers(t.Output, t.Sources, s.cfg.Markers)
-	claims := evidence.Claims(t.Output, markers)
-	prepared := map[string]*evidence.Source{}
-	all := make([]cited, len(markers))
-	for i, m := range markers {
-		c := cited{marker: m, claim: claims[i]}
-		at := slices.IndexFunc(t.Sources, func(s judge.Source) bool { return s.ID == m.CitationID })
-		if at >= 0 {
-			c.source = &t.Sources[at]
-			text := prepared[m.CitationID]
-			if text == nil {
-				text = evidence.NewSource(c.source.Text)
-				prepared[m.CitationID] = text
-			}
-			c.compare(text)
-		}
-		all[i] = c
-	}
-	return all
+func (s *Server) citationsOf(t *judge.Trace) []ruling.Citation {
+	return ruling.CitationsOf(t, s.cfg.Markers)
 }
 
-// compare looks for the claim's longest quotation in the source, and without
-// one for the passage that shares most words with the claim.
-func (c *cited) compare(text *evidence.Source) {
-	for _, q := range evidence.Quotations(c.claim.Text) {
-		if len(q.Text) > len(c.quote) {
-			c.quote = q.Text
-		}
-	}
-	if c.quote != "" {
-		if c.match = text.Locate(c.quote); c.match.Kind != evidence.None {
-			c.excerpt = text.Around(c.match, passageContext)
-			return
-		}
-	}
-	c.excerpt = text.BestFor(c.claim.Text, passageContext)
-}
-
-func (c *cited) matchKind() views.Match {
-	switch {
-	case c.source == nil:
-		return views.MatchNoSource
-	case c.quote == "":
-		return views.MatchNoQuote
-	case c.match.Kind == evidence.Exact:
-		return views.MatchExact
-	case c.match.Kind == evidence.Near:
-		return views.MatchNear
-	}
-	return views.MatchNotFound
-}
+func matchOf(c *ruling.Citation) views.Match { return views.Match(c.Kind) }
 
 var chipOf = map[views.Match]views.SegmentKind{
 	views.MatchNoQuote: views.Cite, views.MatchExact: views.CiteExact, views.MatchNear: views.CiteNear,
@@ -87,10 +27,10 @@ var chipOf = map[views.Match]views.SegmentKind{
 }
 
 // matchLine says in a sentence what the comparison found.
-func (c *cited) matchLine(t *judge.Trace) string {
-	switch c.matchKind() {
+func matchLine(c *ruling.Citation, t *judge.Trace) string {
+	switch matchOf(c) {
 	case views.MatchNoSource:
-		return "No source of this trace has the id " + c.marker.CitationID + ". It brings " +
+		return "No source of this trace has the id " + c.Marker.CitationID + ". It brings " +
 			counted(len(t.Sources), "source") + "."
 	case views.MatchNoQuote:
 		return "The claim quotes nothing. Shown is the passage that shares most words with it."
@@ -99,37 +39,37 @@ func (c *cited) matchLine(t *judge.Trace) string {
 	case views.MatchNotFound:
 		return "The quotation is not in this source. Shown is the passage that shares most words with the claim."
 	}
-	line := "The quotation stands in the source with " + counted(c.match.Distance, "word") + " different"
-	if n := len(c.match.Omitted); n > 0 {
+	line := "The quotation stands in the source with " + counted(c.Match.Distance, "word") + " different"
+	if n := len(c.Match.Omitted); n > 0 {
 		line += "; the boxed words of the source are left out in it"
 	}
-	if n := len(c.match.Missing); n > 0 {
-		line += "; not in the source: " + quotedList(c.match.Missing)
+	if n := len(c.Match.Missing); n > 0 {
+		line += "; not in the source: " + quotedList(c.Match.Missing)
 	}
 	return line + "."
 }
 
 // passage draws the excerpt of the source with its marks.
-func (c *cited) passage() []views.Segment {
-	if c.source == nil {
+func passage(c *ruling.Citation) []views.Segment {
+	if c.Source == nil {
 		return nil
 	}
 	kind := views.Marked
-	if c.matchKind() != views.MatchExact {
+	if matchOf(c) != views.MatchExact {
 		kind = views.Near
 	}
 	var marks []mark
-	for _, m := range c.excerpt.Marks {
+	for _, m := range c.Passage.Marks {
 		marks = append(marks, mark{m, kind, ""})
 	}
-	for _, o := range c.excerpt.Omitted {
+	for _, o := range c.Passage.Omitted {
 		marks = append(marks, mark{o, views.Omitted, ""})
 	}
-	segments := cut(c.excerpt.Text, evidence.Span{End: len(c.excerpt.Text)}, marks)
-	if c.excerpt.Start > 0 {
+	segments := cut(c.Passage.Text, evidence.Span{End: len(c.Passage.Text)}, marks)
+	if c.Passage.Start > 0 {
 		segments = append([]views.Segment{{Text: "… ", Kind: views.Far}}, segments...)
 	}
-	if c.excerpt.End < len(c.source.Text) {
+	if c.Passage.End < len(c.Source.Text) {
 		segments = append(segments, views.Segment{Text: " …", Kind: views.Far})
 	}
 	return segments
@@ -137,18 +77,18 @@ func (c *cited) passage() []views.Segment {
 
 // citationViews are the citations as the desk shows them; rulings are this
 // person's so far.
-func citationViews(t *judge.Trace, all []cited, rulings []judge.Finding) []views.Citation {
+func citationViews(t *judge.Trace, all []ruling.Citation, rulings []judge.Finding) []views.Citation {
 	list := make([]views.Citation, len(all))
 	for i := range all {
 		c := &all[i]
 		v := views.Citation{
-			N: c.marker.Number, Marker: c.marker.CitationID, Step: c.marker.Step, Title: c.marker.CitationID,
-			Match: c.matchKind(), MatchLine: c.matchLine(t), Claim: c.claim.Text, Passage: c.passage(),
+			N: c.Marker.Number, Marker: c.Marker.CitationID, Step: c.Marker.Step, Title: c.Marker.CitationID,
+			Match: matchOf(c), MatchLine: matchLine(c, t), Claim: c.Claim.Text, Passage: passage(c),
 		}
-		if c.source != nil {
-			v.Address = c.source.URL
-			if c.source.Title != "" {
-				v.Title = c.source.Title
+		if c.Source != nil {
+			v.Address = c.Source.URL
+			if c.Source.Title != "" {
+				v.Title = c.Source.Title
 			}
 		}
 		for _, f := range rulings {
@@ -162,14 +102,14 @@ func citationViews(t *judge.Trace, all []cited, rulings []judge.Finding) []views
 }
 
 // traceText is the output as steps, with claims and markers where it cites.
-func traceText(t *judge.Trace, all []cited) views.TraceText {
+func traceText(t *judge.Trace, all []ruling.Citation) views.TraceText {
 	doc := views.TraceText{Question: t.Question}
 	var marks []mark
 	for i := range all {
 		c := &all[i]
 		marks = append(marks,
-			mark{evidence.Span{Start: c.claim.Start, End: c.claim.End}, views.Claim, ""},
-			mark{evidence.Span{Start: c.marker.Start, End: c.marker.End}, chipOf[c.matchKind()], strconv.Itoa(c.marker.Number)})
+			mark{evidence.Span{Start: c.Claim.Start, End: c.Claim.End}, views.Claim, ""},
+			mark{evidence.Span{Start: c.Marker.Start, End: c.Marker.End}, chipOf[matchOf(c)], strconv.Itoa(c.Marker.Number)})
 	}
 	for _, s := range evidence.Steps(t.Output) {
 		doc.Steps = append(doc.Steps, views.Step{N: s.Number, Segments: cut(t.Output, evidence.Span{Start: s.Start, End: s.End}, marks)})

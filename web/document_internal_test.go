@@ -16,7 +16,7 @@ func TestMarkersOfAPattern(t *testing.T) {
 	}
 	s := &Server{cfg: Config{Markers: regexp.MustCompile(`\(([A-Z][a-z]+ \d{4})\)`)}}
 	got := s.citationsOf(&trace)
-	if len(got) != 1 || got[0].marker.CitationID != "Smith 2020" || got[0].source == nil {
+	if len(got) != 1 || got[0].Marker.CitationID != "Smith 2020" || got[0].Source == nil {
 		t.Errorf("with a pattern: %+v, want one citation of Smith 2020", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/judge/ruling"
 	"github.com/countersign/countersign/store"
 	"github.com/countersign/countersign/views"
 )
@@ -31,7 +32,7 @@ func (s *Server) showEvaluation(c echo.Context) error {
 
 func (s *Server) evaluationPage(f views.Frame, a store.Actor, v store.EvaluationView, definition *judge.Judge) views.EvaluationPage {
 	e := v.Evaluation
-	var all []cited
+	var all []ruling.Citation
 	if e.Judge == citationsJudge {
 		all = s.citationsOf(&v.Trace)
 	}

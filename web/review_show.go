@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/judge/ruling"
 	"github.com/countersign/countersign/store"
 	"github.com/countersign/countersign/views"
 )
@@ -34,7 +35,13 @@ func (s *Server) renderReview(c echo.Context, id string, status int, form views.
 	if err != nil {
 		return err
 	}
-	return s.render(c, status, views.Desk(s.deskPage(f, actor, r, definition, form)))
+	p := s.deskPage(f, actor, r, definition, form)
+	sheet, err := ruling.New(definition, &r.Trace, r.Evaluation)
+	if err != nil {
+		return err
+	}
+	p.Bench = benchOf(deskItem{review: r, definition: definition, sheet: sheet})
+	return s.render(c, status, views.Desk(p))
 }
 
 // deskPage turns a review into its page. What is sealed is not in r; nothing
@@ -60,7 +67,7 @@ func (s *Server) deskPage(f views.Frame, a store.Actor, r store.Review, definiti
 			Mark: views.Mark{Verdict: r.First.Verdict, Label: r.First.Label}, At: r.First.At, Rulings: citationRulings(rulings),
 		}
 	}
-	var all []cited
+	var all []ruling.Citation
 	if r.Judge == citationsJudge {
 		all = s.citationsOf(&r.Trace)
 		p.Citations = citationViews(&r.Trace, all, rulings)

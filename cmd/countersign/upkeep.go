@@ -80,8 +80,8 @@ func (c upkeepCmd) tell(s *state, done upkept) error {
 			plural(int(r.Replies), "reply", "replies"), plural(int(r.Prompts), "prompt", "prompts"))
 	}
 	d := done.Dropped
-	fmt.Fprintf(&b, "dropped: %s, %s, %s\n", plural(int(d.Replies), "kept reply", "kept replies"),
-		plural(int(d.Answers), "old answer", "old answers"), plural(int(d.Texts), "orphaned text", "orphaned texts"))
+	fmt.Fprintf(&b, "dropped: %s, %s, %s, %s\n", plural(int(d.Replies), "kept reply", "kept replies"),
+		plural(int(d.Answers), "old answer", "old answers"), plural(int(d.Drafts), "old draft", "old drafts"), plural(int(d.Texts), "orphaned text", "orphaned texts"))
 	if p := done.Compacted; p != nil {
 		fmt.Fprintf(&b, "compacted from %s to %s bytes\n", thousands(int(p.Before)), thousands(int(p.After)))
 	}

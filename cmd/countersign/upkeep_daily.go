@@ -47,6 +47,6 @@ func keepUpNow(ctx context.Context, s *state, db *store.Store) error {
 		return err
 	}
 	s.log.LogAttrs(ctx, slog.LevelInfo, "daily upkeep done", slog.Int64("kept_replies", dropped.Replies),
-		slog.Int64("answers", dropped.Answers), slog.Int64("removed_replies", removed.Replies))
+		slog.Int64("answers", dropped.Answers), slog.Int64("drafts", dropped.Drafts), slog.Int64("removed_replies", removed.Replies))
 	return nil
 }

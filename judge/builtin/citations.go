@@ -73,7 +73,7 @@ func (id citationID) String() string {
 // citationsJudge finds markers by pattern, or in the default form when it is nil.
 func citationsJudge(pattern *regexp.Regexp) judge.Judge {
 	j := load(Citations, map[string]string{"FEW_SHOT_EXAMPLES": string(content("citations/examples.md"))}, "CITATION_MARKERS", "STEP_LIST")
-	if pattern != nil {
+	if j.Markers = pattern; pattern != nil {
 		j.PromptVersion = judge.HashText(j.PromptVersion + "\x00" + pattern.String())
 	}
 	open := func(report json.RawMessage, t *judge.Trace) (*citationsReport, error) {

@@ -11,14 +11,7 @@ import (
 func readCitations(r *citationsReport) judge.Reading {
 	reading := judge.Reading{Score: r.overall(), Misattribution: r.gravest(), Findings: r.findings(), UncitedSteps: r.uncited()}
 	reading.Critical = reading.Misattribution != nil && reading.Misattribution.Severity == judge.SeverityCritical
-	switch {
-	case reading.Critical || reading.Score < 0.6-epsilon:
-		reading.Label = "inaccurate"
-	case len(r.Flags) == 0 && reading.Score >= 0.8-epsilon:
-		reading.Label = "accurate"
-	default:
-		reading.Label = "partial"
-	}
+	reading.Label = CitationLabel(reading.Score, len(r.Flags) > 0, reading.Critical)
 	reading.Parts = overall(reading.Score)
 	for i, e := range r.Evaluations {
 		reading.Parts = append(reading.Parts, judge.Part{Name: fmt.Sprintf("citation %d, %s", r.number(i), e.ID), Value: e.value()})

@@ -61,6 +61,7 @@ func equipLogic(name string, rubric judge.Rubric, read func(json.RawMessage, *lo
 		}
 		return files.ReadFile(path.Join(name, beside))
 	}, blocks, "STEP_LIST")
+	j.Rubric = rubric
 	j.Below = &judge.Line{At: 3.0 / judge.MaxScore, Inclusive: true}
 	open := func(report json.RawMessage, t *judge.Trace) (*logicReport, error) {
 		r := &logicReport{rubric: rubric, steps: newStepFinder(t.Output, evidence.Steps(t.Output)), count: map[string]int{}}

@@ -89,22 +89,18 @@ func errorsCounted(r *referenceReport) (faults []string, skipped bool) {
 	return nil, false
 }
 
-// credit is the partial credit that the class gives: exact 1.0, equivalent 0.95,
-// variation 0.7, difference max(0, 1 - 0.3 * critical errors).
+// credit is the partial credit that the class gives. The schema lets no other
+// class through.
 func (r *referenceReport) credit() float64 {
-	switch r.Class {
-	case exactMatch:
-		return 1
-	case semanticEquivalent:
-		return 0.95
-	case acceptableVariation:
-		return 0.7
-	}
 	count := len(r.Differences)
 	if r.Errors != nil {
 		count = *r.Errors
 	}
-	return max(0, 1-0.3*float64(count))
+	credit, err := Credit(r.Class, count)
+	if err != nil {
+		return 0
+	}
+	return credit
 }
 
 func creditFormula(r *referenceReport) (faults []string, _ bool) {

@@ -70,3 +70,15 @@ func (f *stepFinder) match(text string) evidence.Match {
 }
 
 func (f *stepFinder) tired() bool { return f.effort.Steps > maxSearch }
+
+// FindSteps gives for each of some texts the number of the step of an output that
+// it is, or stands in, exactly or nearly; 0 when no step has it. Where several
+// steps are the same text, each is given in turn.
+func FindSteps(output string, steps []evidence.Step, texts []string) []int {
+	f := newStepFinder(output, steps)
+	found := make([]int, len(texts))
+	for i, text := range texts {
+		found[i] = f.step(text)
+	}
+	return found
+}
