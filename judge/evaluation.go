@@ -167,8 +167,10 @@ type Attempt struct {
 	Unpriced  bool  `json:"unpriced,omitempty"`
 	LatencyMS int64 `json:"latency_ms"`
 	// TransportRetries before this call brought its reply.
-	TransportRetries int       `json:"transport_retries"`
-	StartedAt        time.Time `json:"started_at"`
+	TransportRetries int `json:"transport_retries"`
+	// TransportError is the newest failure of those, shortened.
+	TransportError string    `json:"transport_error,omitempty"`
+	StartedAt      time.Time `json:"started_at"`
 }
 
 // PurposeDecomposition marks the call that cuts a reference into steps.

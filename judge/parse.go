@@ -72,6 +72,8 @@ type parser struct {
 	file   string
 	files  DefinitionFiles
 	faults []*DefinitionError
+	// blamed are the nodes that a fault was found at.
+	blamed map[*yaml.Node]bool
 
 	judge  Judge
 	schema located // as it was written, for lines
@@ -85,6 +87,10 @@ func (p *parser) fault(at located, format string, args ...any) {
 	f := &DefinitionError{File: p.file, Msg: fmt.Sprintf(format, args...)}
 	if at.Node != nil {
 		f.File, f.Line = at.file, at.Line
+		if p.blamed == nil {
+			p.blamed = map[*yaml.Node]bool{}
+		}
+		p.blamed[at.Node] = true
 	}
 	p.faults = append(p.faults, f)
 }

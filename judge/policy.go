@@ -36,6 +36,16 @@ type Policy struct {
 	Assignment []AssignmentRule `json:"assignment,omitempty"`
 	// LeaseMinutes that a claim lasts without renewal.
 	LeaseMinutes int `json:"lease_minutes"`
+	// Opinions that items need before they are settled; nil: one each.
+	Opinions *Opinions `json:"opinions,omitempty"`
+	// CannotJudge is how many people have to say that they cannot judge an item
+	// before a lead settles it; 0: 2.
+	CannotJudge int `json:"cannot_judge,omitempty"`
+	// UndoSeconds in which who decided may take it back; nil: 60.
+	UndoSeconds *int `json:"undo_seconds,omitempty"`
+	// OverrideReasons are why people differ from a judge; nil: see
+	// DefaultOverrideReasons.
+	OverrideReasons []OverrideReason `json:"reason_codes,omitzero"`
 	// HighStakesDomains are the domains whose traces have high stakes unless a
 	// trace says otherwise; nil: legal, medical, finance, safety.
 	HighStakesDomains []string `json:"high_stakes_domains,omitzero"`

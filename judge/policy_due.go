@@ -101,10 +101,3 @@ func (p Policy) putDue(root *yaml.Node) {
 	put(due, "rules", list)
 	put(root, "due", due)
 }
-
-// putWord writes a text unless it is empty.
-func putWord(to *yaml.Node, key, text string) {
-	if text != "" {
-		put(to, key, word(text))
-	}
-}

@@ -25,6 +25,16 @@ blind:
     - {stakes: standard, mode: share, share: 0.25}
 due_hours: {high: 12, standard: 48}
 lease_minutes: 20
+opinions:
+  default: 2
+  rules:
+    - {reason: critical_error, domain: medical, stakes: high, n: 3}
+    - {stakes: standard, n: 1}
+cannot_judge: 3
+undo_seconds: 0
+reason_codes:
+  - {code: dose_error, text: "The dose: wrong", severity: critical, domains: [medical], judges: [citations]}
+  - {code: other, text: Other, severity: minor}
 high_stakes_domains: [legal, aviation]
 endpoints: [api.openai.com, ward-7]
 disagreement: {engines: [openai], between: models, recorded: true}
@@ -64,11 +74,18 @@ func parsePolicy(t *testing.T, text string) judge.Policy {
 
 func TestPolicyAsYAML(t *testing.T) {
 	number := func(v float64) *float64 { return &v }
+	never := 0
 	want := judge.Policy{
 		Version: 7, RandomAudit: 0.05, BoundaryAudit: 0.1, BoundaryWidth: number(0.04), Seed: "countersign",
 		Blind: "share", BlindShare: 0.8, BlindRules: []judge.BlindRule{
 			{Reason: "critical_error", Stakes: "high", Mode: "always"}, {Stakes: "standard", Mode: "share", Share: 0.25}},
 		DueHoursHigh: 12, DueHoursStandard: 48, LeaseMinutes: 20,
+		Opinions: &judge.Opinions{Default: 2, Rules: []judge.OpinionRule{
+			{Reason: "critical_error", Domain: "medical", Stakes: "high", N: 3}, {Stakes: "standard", N: 1}}},
+		CannotJudge: 3, UndoSeconds: &never,
+		OverrideReasons: []judge.OverrideReason{
+			{Code: "dose_error", Text: "The dose: wrong", Severity: "critical", Domains: []string{"medical"}, Judges: []string{"citations"}},
+			{Code: "other", Text: "Other", Severity: "minor"}},
 		HighStakesDomains: []string{"legal", "aviation"}, Endpoints: []string{"api.openai.com", "ward-7"},
 		Disagreement: &judge.Disagreement{Engines: []string{"openai"}, Between: "models", Recorded: true},
 		Models:       []judge.ModelChoice{{Model: "gpt-x"}, {Model: "qwen", Endpoint: "ward-7"}},
@@ -156,7 +173,7 @@ func TestPolicyFaults(t *testing.T) {
 		{"no YAML", "audit: [", "p.yaml:1: not valid YAML"},
 		{"a list", "- a\n", "p.yaml:1: the policy must be a mapping"},
 		{"unknown key", "audit: {random: 0.1}\nrandom: 0.1\n", `p.yaml:2: unknown key "random" in the policy`},
-		{"unknown key inside", "rules:\n  - judge: a\n    bands: [0, 1]\n", `p.yaml:3: unknown key "bands" in a rule`},
+		{"unknown key inside", "rules:\n  - judge: a\n    bands: [0, 1]\n", `p.yaml:3: unknown key "bands" in rule 1`},
 		{"key twice", "lease_minutes: 3\nlease_minutes: 4\n", "p.yaml:2: "},
 		{"version", "version: x\n", "p.yaml:1: version must be a whole number"},
 		{"share", "audit:\n  random: 1.5\n", "p.yaml:2: audit.random is 1.5: a share lies between 0 and 1"},
@@ -167,15 +184,30 @@ func TestPolicyFaults(t *testing.T) {
 		{"temperature", "temperature: 3\n", "temperature is 3"},
 		{"blind", "blind: {mode: sometimes}\n", `blind.mode is "sometimes"`},
 		{"blind without share", "blind: {mode: share}\n", "needs the share"},
-		{"blind rule", "blind:\n  mode: always\n  rules:\n    - {reason: bad, stakes: middle, mode: never}\n", `p.yaml:4: blind.rules.0.reason is "bad", which is no reason`},
+		{"blind rule", "blind:\n  mode: always\n  rules:\n    - {reason: bad, stakes: middle, mode: never}\n", `p.yaml:4: rule 1 of blind, reason is "bad", which is no reason`},
 		{"due", "due_hours: {high: 0}\n", "due_hours.high is 0"},
 		{"lease", "lease_minutes: 1441\n", "lease_minutes is 1441"},
+		{"no opinion", "opinions: {default: 0}\n", "an item needs one opinion at least"},
+		{"many opinions", "opinions: {rules: [{n: 6}]}\n", "opinions.rules.0.n is 6"},
+		{"opinions without a number", "opinions: {rules: [{stakes: high}]}\n", "opinions.rules.0.n is 0"},
+		{"opinions for no reason", "opinions: {rules: [{reason: whim, n: 2}]}\n", "which is no reason"},
+		{"opinions for no stakes", "opinions: {rules: [{stakes: low, n: 2}]}\n", "it is high or standard"},
+		{"nobody cannot judge", "cannot_judge: 0\n", "at least one person"},
+		{"many cannot judge", "cannot_judge: 6\n", "cannot_judge is 6"},
+		{"undo for a day", "undo_seconds: 86400\n", "undo_seconds is 86400"},
+		{"undo before", "undo_seconds: -1\n", "undo_seconds is -1"},
+		{"no reason codes", "reason_codes: []\n", "an override names its reason"},
+		{"reason code of words", "reason_codes: [{code: Dose error, text: x, severity: minor}]\n", "lower-case letters"},
+		{"reason code twice", "reason_codes: [{code: a, text: x, severity: minor}, {code: a, text: y, severity: minor}]\n", "there twice"},
+		{"reason code without text", "reason_codes: [{code: a, severity: minor}]\n", "has 0 characters"},
+		{"reason code's severity", "reason_codes: [{code: a, text: x, severity: grave}]\n", "critical, major or minor"},
+		{"reason codes for one domain only", "reason_codes: [{code: a, text: x, severity: minor, domains: [legal]}]\n", "elsewhere nobody could override"},
 		{"endpoints", "endpoints:\n", "endpoints must be a list; [] means that traces are sent nowhere"},
-		{"endpoint twice", "endpoints: [a, a]\n", `names "a" twice`},
-		{"engine", "disagreement: {engines: [recorded]}\n", `disagreement.engines.0 is "recorded"`},
+		{"endpoint twice", "endpoints: [a, a]\n", `entry 2 of endpoints names "a", as one before it does`},
+		{"engine", "disagreement: {engines: [recorded]}\n", `entry 1 of disagreement.engines is "recorded"`},
 		{"between", "disagreement: {between: people}\n", `disagreement.between is "people"`},
 		{"models", "models: []\n", "models is empty"},
-		{"model", "models: [{endpoint: a}]\n", "models.0 names no model"},
+		{"model", "models: [{endpoint: a}]\n", "entry 1 of models names no model"},
 		{"samples", "samples: 26\n", "samples is 26"},
 		{"budget", "budget_usd: -1\n", "budget_usd is -1"},
 		{"reason", "reasons: {bad_mood: [high]}\n", "reasons.bad_mood is no reason"},
@@ -184,19 +216,19 @@ func TestPolicyFaults(t *testing.T) {
 		{"severity elsewhere", "reasons: {below_threshold: {high: minor}}\n", "only misattribution is switched by severity"},
 		{"says nothing", "reasons: {below_threshold: {}}\n", "reasons.below_threshold says nothing"},
 		{"never off: invalid_output", "reasons: {invalid_output: off}\n", "reasons.invalid_output can't be switched: without a valid report"},
-		{"never off: judge_failed", "rules:\n- {judge: a, reasons: {judge_failed: off}}\n", "p.yaml:2: rules.0.reasons.judge_failed can't be switched: a trace whose judge failed"},
+		{"never off: judge_failed", "rules:\n- {judge: a, reasons: {judge_failed: off}}\n", "p.yaml:2: rule 1, reasons.judge_failed can't be switched: a trace whose judge failed"},
 		{"never off: incomplete_report", "reasons: {incomplete_report: [high]}\n", "reasons.incomplete_report can't be switched: what a report left out"},
 		{"never off: requested", "reasons: {requested: off}\n", "reasons.requested can't be switched: a person asked"},
-		{"never off: logic in medicine", "rules:\n- judge: logic\n  domain: medical\n  reasons: {critical_error: [high]}\n", "p.yaml:4: rules.0.reasons.critical_error can't be off for logic in the domain medical"},
-		{"rule of nothing", "rules:\n- {band: [0.1, 0.2]}\n", "p.yaml:2: rules.0 names neither a judge nor a domain"},
-		{"rule twice", "rules:\n- {judge: a, samples: 2}\n- {judge: a, samples: 3}\n", "p.yaml:3: rules.1 is for the same judge and domain as rule 1"},
-		{"empty rule", "rules:\n- {judge: a}\n", "rules.0 changes nothing"},
-		{"band", "rules:\n- {judge: a, band: [0.9, 0.2]}\n", "rules.0.band is [0.9, 0.2]"},
+		{"never off: logic in medicine", "rules:\n- judge: logic\n  domain: medical\n  reasons: {critical_error: [high]}\n", "p.yaml:4: rule 1, reasons.critical_error can't be off for logic in the domain medical"},
+		{"rule of nothing", "rules:\n- {band: [0.1, 0.2]}\n", "p.yaml:2: rule 1 names neither a judge nor a domain"},
+		{"rule twice", "rules:\n- {judge: a, samples: 2}\n- {judge: a, samples: 3}\n", "p.yaml:3: rule 2 is for the same judge and domain as rule 1"},
+		{"empty rule", "rules:\n- {judge: a}\n", "rule 1 changes nothing"},
+		{"band", "rules:\n- {judge: a, band: [0.9, 0.2]}\n", "rule 1, band is [0.9, 0.2]"},
 		{"band of three", "rules:\n- {judge: a, band: [0.1, 0.2, 0.3]}\n", "band must be two numbers"},
-		{"below", "rules:\n- {judge: a, below: 2}\n", "rules.0.below is 2"},
-		{"rule's audit", "rules:\n- {judge: a, audit: {random: -1}}\n", "rules.0.audit.random is -1"},
-		{"rule twice but for case", "rules:\n- {domain: Tax, samples: 2}\n- {domain: ' tax', samples: 3}\n", "p.yaml:3: rules.1 is for the same judge and domain as rule 1"},
-		{"judge's name", "rules:\n- {judge: 'a b', samples: 2}\n", `rules.0.judge is "a b", which is no name`},
+		{"below", "rules:\n- {judge: a, below: 2}\n", "rule 1, below is 2"},
+		{"rule's audit", "rules:\n- {judge: a, audit: {random: -1}}\n", "rule 1, audit.random is -1"},
+		{"rule twice but for case", "rules:\n- {domain: Tax, samples: 2}\n- {domain: ' tax', samples: 3}\n", "p.yaml:3: rule 2 is for the same judge and domain as rule 1"},
+		{"judge's name", "rules:\n- {judge: 'a b', samples: 2}\n", `rule 1, judge is "a b", which is no name`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -206,14 +238,57 @@ func TestPolicyFaults(t *testing.T) {
 			}
 		})
 	}
-	t.Run("all at once", func(t *testing.T) {
-		_, err := judge.ParsePolicy("p.yaml", []byte("audit: {random: 2}\nlease_minutes: 0\nreasons: {judge_failed: off}\nsamples: 99\n"))
-		var lines []int
-		for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
-			lines = append(lines, e.(*judge.DefinitionError).Line)
+	t.Run("all at once, of every kind, in the order of lines", func(t *testing.T) {
+		const text = `audit: {random: 2}
+lease_minutes: 0
+colour: red
+reasons: {judge_failed: off, critical_error: [middle]}
+samples: 0
+due_hours: {high: often, standard: 0}
+models: [a, {modle: b}, a]
+rules:
+  - judge: logic
+    bands: [0, 1]
+  - {judge: "a b", below: 2}
+  - {judge: [], samples: 26}
+  - {judge: [], samples: 99}
+  - {judge: logic, band: [high, low]}
+blind: {mode: share, rules: [{mode: sometimes}]}
+`
+		_, err := judge.ParsePolicy("p.yaml", []byte(text))
+		if err == nil {
+			t.Fatal("it was read")
 		}
-		if want := []int{1, 2, 3, 4}; !slices.Equal(lines, want) {
-			t.Errorf("lines of faults: got %v, want %v (%v)", lines, want, err)
+		want := strings.TrimPrefix(`
+p.yaml:1: audit.random is 2: a share lies between 0 and 1
+p.yaml:2: lease_minutes is 0: it lies between 1 and 1440 (minutes, at most a day)
+p.yaml:3: unknown key "colour" in the policy
+p.yaml:4: reasons.critical_error: "middle" is neither high nor standard
+p.yaml:4: reasons.judge_failed can't be switched: a trace whose judge failed would be without an owner
+p.yaml:5: samples is 0: it lies between 1 and 25 (answers of a model)
+p.yaml:6: due_hours.high must be a whole number
+p.yaml:6: due_hours.standard is 0: it lies between 1 and 8760 (hours, at most a year)
+p.yaml:7: unknown key "modle" in entry 2 of models; known are endpoint, model
+p.yaml:7: entry 3 of models names the model "a", as one before it does
+p.yaml:10: unknown key "bands" in rule 1
+p.yaml:11: rule 2, judge is "a b", which is no name of a judge
+p.yaml:11: rule 2, below is 2: it lies between 0 and 1, as a share of the best value
+p.yaml:12: rule 3, judge must be text
+p.yaml:12: rule 3, samples is 26: it lies between 1 and 25 (answers of a model)
+p.yaml:13: rule 4, judge must be text
+p.yaml:13: rule 4, samples is 99: it lies between 1 and 25 (answers of a model)
+p.yaml:14: rule 5, band must be two numbers such as [0.6, 0.8]
+p.yaml:14: rule 5 is for the same judge and domain as rule 1; write them as one
+p.yaml:15: the mode share needs the share, such as {mode: share, share: 0.8}
+p.yaml:15: rule 1 of blind, mode is "sometimes": it is one of never, always, share`, "\n")
+		var got []string
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			line, _, _ = strings.Cut(line, "; known are audit") // as long as the policy has keys
+			line, _, _ = strings.Cut(line, "; known are band")
+			got = append(got, line)
+		}
+		if diff := cmp.Diff(strings.Split(want, "\n"), got); diff != "" {
+			t.Errorf("faults (-want +got):\n%s", diff)
 		}
 	})
 }
@@ -323,15 +398,17 @@ func TestPolicyDomains(t *testing.T) {
 		t.Errorf("samples: got %d, want the rule's 3", got)
 	}
 	p.Rules[0].Domain = "Tax"
-	if err := p.Check(); err == nil || !strings.Contains(err.Error(), "rules.0.domain") {
+	if err := p.Check(); err == nil || !strings.Contains(err.Error(), "rule 1, domain ") {
 		t.Errorf("Check: got %v, want a fault of a domain that no trace has", err)
 	}
 }
 
-func TestCheckJudges(t *testing.T) {
-	p := parsePolicy(t, "rules: [{judge: citation, samples: 2}, {judge: logic, samples: 2}]\n")
-	if err := p.CheckJudges([]string{"logic", "citations"}); err == nil || !strings.Contains(err.Error(), `rules.0.judge is "citation"`) || strings.Contains(err.Error(), "rules.1") {
-		t.Errorf("got %v", err)
+// A rule for a judge that is not there yet is told and taken.
+func TestRulesForUnknownJudges(t *testing.T) {
+	p := parsePolicy(t, "rules: [{judge: logic, samples: 2}, {judge: citation, samples: 2}, {domain: law, samples: 2}]\n")
+	want := []string{`rule 2 is for the judge "citation", which the project does not have: the rule holds for nothing until it has; known are logic, citations`}
+	if diff := cmp.Diff(want, p.UnknownJudges([]string{"logic", "citations"})); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 }
 
@@ -366,8 +443,8 @@ func TestDocumentedPolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := parsePolicy(t, string(text))
-	if err := p.CheckJudges([]string{"citations", "steps"}); err != nil {
-		t.Error(err)
+	if warnings := p.UnknownJudges([]string{"citations", "steps"}); warnings != nil {
+		t.Error(warnings)
 	}
 	e := p.For("citations", "medical", judge.StandardStakes)
 	if !e.On(nil, judge.ReasonBelowThreshold) || e.LeastSeverity() != judge.SeverityMinor || e.RandomAudit != 0 ||
@@ -376,5 +453,67 @@ func TestDocumentedPolicy(t *testing.T) {
 	}
 	if got := p.BlindShareOf(judge.ReasonJudgeFailed, judge.HighStakes); got != 0 {
 		t.Errorf("blind share of failed judges: got %v, want 0", got)
+	}
+}
+
+// TestOpinionsFor: the first rule that fits counts, and there is always one
+// person at least.
+func TestOpinionsFor(t *testing.T) {
+	p := parsePolicy(t, `
+opinions:
+  default: 2
+  rules:
+    - {domain: medical, stakes: high, n: 3}
+    - {reason: random_audit, n: 1}
+    - {domain: medical, n: 4}
+`)
+	for _, tt := range []struct {
+		policy         judge.Policy
+		reason, domain string
+		stakes         judge.Stakes
+		want           int
+	}{
+		{p, "critical_error", "medical", judge.HighStakes, 3},
+		{p, "random_audit", "medical", judge.HighStakes, 3},
+		{p, "random_audit", "medical", judge.StandardStakes, 1},
+		{p, "critical_error", "medical", judge.StandardStakes, 4},
+		{p, "critical_error", "legal", judge.HighStakes, 2},
+		{judge.DefaultPolicy(), "critical_error", "legal", judge.HighStakes, 1},
+		{judge.Policy{Opinions: &judge.Opinions{}}, "critical_error", "legal", judge.HighStakes, 1},
+	} {
+		if got := tt.policy.OpinionsFor(tt.reason, tt.domain, tt.stakes); got != tt.want {
+			t.Errorf("%s, %s, %s: %d opinions, want %d", tt.reason, tt.domain, tt.stakes, got, tt.want)
+		}
+	}
+}
+
+// TestDefaultOverrideReasons: the list that holds without a policy's own can be
+// a policy's own, and every domain and judge has reasons in it.
+func TestDefaultOverrideReasons(t *testing.T) {
+	p := judge.DefaultPolicy()
+	p.OverrideReasons = judge.DefaultOverrideReasons()
+	if err := p.Check(); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(p.OverrideReasons, parsePolicy(t, string(p.YAML())).OverrideReasons); diff != "" {
+		t.Errorf("after writing and reading (-want +got):\n%s", diff)
+	}
+	codes := func(domain, name string) (list []string) {
+		for _, r := range judge.DefaultPolicy().OverrideReasonsFor(domain, name) {
+			list = append(list, r.Code)
+		}
+		return list
+	}
+	for domain, want := range map[string]string{"legal": "outdated_law", "medical": "dose_error", "finance": "amount_error"} {
+		if !slices.Contains(codes(domain, "citations"), want) || slices.Contains(codes("general", "citations"), want) {
+			t.Errorf("%s is offered for %v in %s and %v in general", want, codes(domain, "citations"), domain, codes("general", "citations"))
+		}
+	}
+	p.OverrideReasons = []judge.OverrideReason{{Code: "a", Text: "x", Severity: "minor", Judges: []string{"steps"}}, {Code: "b", Text: "y", Severity: "minor"}}
+	if got := p.OverrideReasonsFor("legal", "logic"); len(got) != 1 || got[0].Code != "b" {
+		t.Errorf("reasons for another judge: %+v", got)
+	}
+	if w := p.UnknownJudges([]string{"logic"}); len(w) != 1 || !strings.Contains(w[0], `the judge "steps", which the project does not have`) {
+		t.Errorf("a reason for a judge that there is not: %q", w)
 	}
 }

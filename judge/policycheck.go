@@ -9,15 +9,56 @@ import (
 )
 
 // PolicyFault is one fault of a policy. Path names the place as a JSON pointer
-// into the policy's YAML, such as /rules/0/band.
+// into the policy's YAML, such as /rules/0/band; Place says it for people.
 type PolicyFault struct {
 	Path string
 	Msg  string
+	// from are the keys at the place whose values led to the fault, where that is
+	// not the place by itself; an empty one is all that is there.
+	from []string
 }
 
 func (f *PolicyFault) Error() string {
-	return strings.ReplaceAll(strings.TrimPrefix(f.Path, "/"), "/", ".") + " " + f.Msg
+	if place := f.Place(); place != "" {
+		return place + " " + f.Msg
+	}
+	return f.Msg
 }
+
+// Place is where the fault is, in words, which count from 1: "rule 1, band" for
+// /rules/0/band, "entry 2 of models" for /models/1. It is empty for a fault of the
+// whole policy.
+func (f *PolicyFault) Place() string {
+	path, err := parsePointer(f.Path)
+	if err != nil {
+		return f.Path
+	}
+	var phrases, keys []string
+	for _, token := range path {
+		i, err := strconv.Atoi(token)
+		if err != nil || len(keys) == 0 || !slices.Contains(policyLists, keys[len(keys)-1]) {
+			keys = append(keys, token)
+			continue
+		}
+		of, list := keys[:len(keys)-1], keys[len(keys)-1]
+		switch {
+		case list != "rules":
+			phrases = append(phrases, fmt.Sprintf("entry %d of %s", i+1, strings.Join(keys, ".")))
+		case len(of) > 0:
+			phrases = append(phrases, fmt.Sprintf("rule %d of %s", i+1, strings.Join(of, ".")))
+		default:
+			phrases = append(phrases, fmt.Sprintf("rule %d", i+1))
+		}
+		keys = nil
+	}
+	if len(keys) > 0 {
+		phrases = append(phrases, strings.Join(keys, "."))
+	}
+	return strings.Join(phrases, ", ")
+}
+
+// policyLists are the keys of a policy whose values are lists.
+var policyLists = []string{"rules", "high_stakes_domains", "endpoints", "engines", "models"}
 
 // Bounds of a policy.
 const (
@@ -27,6 +68,9 @@ const (
 	MaxSamples    = 25
 	maxPolicyList = 1000
 )
+
+// samplesLie says where samples lie.
+var samplesLie = fmt.Sprintf("it lies between 1 and %d (answers of a model)", MaxSamples)
 
 // Check holds a policy to its rules. The error joins a *PolicyFault for each
 // fault. What can never be switched off is refused with the reason why.
@@ -51,6 +95,12 @@ func (p Policy) Check() error {
 	c.due(p.DueRules)
 	c.assignment(p.Assignment)
 	c.between("/lease_minutes", p.LeaseMinutes, 1, maxLeaseMinutes, "minutes, at most a day")
+	c.opinions(p.Opinions)
+	c.between("/cannot_judge", p.CannotJudge, 0, MaxAbstentions, "people who cannot judge")
+	if u := p.UndoSeconds; u != nil {
+		c.between("/undo_seconds", *u, 0, maxUndoSeconds, "seconds, at most an hour; 0: no undo")
+	}
+	c.overrideReasons(p.OverrideReasons)
 	c.names("/high_stakes_domains", p.HighStakesDomains)
 	for i, d := range p.HighStakesDomains {
 		c.domain(fmt.Sprint("/high_stakes_domains/", i), d)
@@ -58,7 +108,7 @@ func (p Policy) Check() error {
 	c.names("/endpoints", p.Endpoints)
 	c.disagreement(p.Disagreement)
 	c.models("/models", p.Models)
-	c.between("/samples", p.Samples, 0, MaxSamples, "answers of a model")
+	c.samples("/samples", p.Samples)
 	if t := p.SampleTemperature; t != nil && !(*t >= 0 && *t <= 2) {
 		c.fault("/temperature", "is %v: it lies between 0 and 2", *t)
 	}
@@ -70,22 +120,54 @@ func (p Policy) Check() error {
 	return errors.Join(c.faults...)
 }
 
-// CheckJudges names each judge of the rules that is none of these: a rule for a
-// name that was written wrong would hold for nothing.
-func (p Policy) CheckJudges(known []string) error {
-	c := &policyCheck{}
+// AsksModels reports whether the policy says anywhere which models are asked, or
+// how often: the engine rules asks none.
+func (p Policy) AsksModels() bool {
+	return len(p.Models) > 0 || p.Samples > 1 ||
+		slices.ContainsFunc(p.Rules, func(r PolicyRule) bool { return len(r.Models) > 0 || r.Samples > 1 })
+}
+
+// UnknownJudges warns of each rule for a judge that is none of these, a sentence
+// for each. Such a rule holds for nothing until there is a judge of that name: it
+// may come later, or the name was written wrong.
+func (p Policy) UnknownJudges(known []string) []string {
+	var warnings []string
 	for i, r := range p.Rules {
 		if r.Judge != "" && !slices.Contains(known, r.Judge) {
-			c.fault(fmt.Sprintf("/rules/%d/judge", i), "is %q, which is no judge of the project; known are %s", r.Judge, strings.Join(known, ", "))
+			warnings = append(warnings, fmt.Sprintf("rule %d is for the judge %q, which the project does not have: the rule holds for nothing until it has; known are %s",
+				i+1, r.Judge, strings.Join(known, ", ")))
 		}
 	}
-	return errors.Join(c.faults...)
+	for _, r := range p.OverrideReasons {
+		for _, name := range r.Judges {
+			if !slices.Contains(known, name) {
+				warnings = append(warnings, fmt.Sprintf("reason code %s is for the judge %q, which the project does not have; known are %s",
+					r.Code, name, strings.Join(known, ", ")))
+			}
+		}
+	}
+	return warnings
 }
 
 type policyCheck struct{ faults []error }
 
 func (c *policyCheck) fault(path, format string, args ...any) {
 	c.faults = append(c.faults, &PolicyFault{Path: path, Msg: fmt.Sprintf(format, args...)})
+}
+
+// concluded is a fault that follows from what stands at keys of the place.
+func (c *policyCheck) concluded(from []string, path, format string, args ...any) {
+	c.faults = append(c.faults, &PolicyFault{Path: path, Msg: fmt.Sprintf(format, args...), from: from})
+}
+
+// allThere is all that stands at a place.
+var allThere = []string{""}
+
+// samples of 0 are not said.
+func (c *policyCheck) samples(path string, v int) {
+	if v < 0 || v > MaxSamples {
+		c.fault(path, "is %d: %s", v, samplesLie)
+	}
 }
 
 func (c *policyCheck) share(path string, v float64) {
@@ -128,11 +210,11 @@ func (c *policyCheck) names(path string, list []string) {
 	seen := map[string]bool{}
 	for i, name := range list {
 		at := path + "/" + strconv.Itoa(i)
-		if strings.TrimSpace(name) == "" {
+		switch {
+		case strings.TrimSpace(name) == "":
 			c.fault(at, "is empty")
-		}
-		if seen[name] {
-			c.fault(at, "names %q twice", name)
+		case seen[name]:
+			c.fault(at, "names %q, as one before it does", name)
 		}
 		seen[name] = true
 	}
@@ -167,10 +249,9 @@ func (c *policyCheck) models(path string, list []ModelChoice) {
 	for i, m := range list {
 		at := path + "/" + strconv.Itoa(i)
 		if strings.TrimSpace(m.Model) == "" {
-			c.fault(at, "names no model")
-		}
-		if seen[m] {
-			c.fault(at, "names the model %q twice", m.Model)
+			c.concluded(allThere, at, "names no model")
+		} else if seen[m] {
+			c.concluded(allThere, at, "names the model %q, as one before it does", m.Model)
 		}
 		seen[m] = true
 	}
@@ -196,12 +277,12 @@ func (c *policyCheck) reasons(path string, list map[string]Switch, judge, domain
 			continue
 		}
 		if s == (Switch{}) {
-			c.fault(at, "says nothing; write on, off, or the stakes for which it is on, such as [high]")
+			c.concluded(allThere, at, "says nothing; write on, off, or the stakes for which it is on, such as [high]")
 		}
 		for _, side := range []struct{ stakes, value string }{{"high", s.High}, {"standard", s.Standard}} {
 			c.switched(at, code, side.stakes, side.value)
 			if side.value == SwitchOff && code == ReasonCriticalError && fixedReasons(judge, domain)[code] {
-				c.fault(at, "can't be off for %s in the domain %s: a critical violation of logic is always reviewed there", judge, domain)
+				c.concluded(allThere, at, "can't be off for %s in the domain %s: a critical violation of logic is always reviewed there", judge, domain)
 				break
 			}
 		}
@@ -230,9 +311,9 @@ func (c *policyCheck) rules(list []PolicyRule) {
 		at := "/rules/" + strconv.Itoa(i)
 		switch before, twice := first[subject{r.Judge, r.Domain}]; {
 		case r.Judge == "" && r.Domain == "":
-			c.fault(at, "names neither a judge nor a domain; write what holds for the whole project outside the rules")
+			c.concluded([]string{"judge", "domain"}, at, "names neither a judge nor a domain; write what holds for the whole project outside the rules")
 		case twice:
-			c.fault(at, "is for the same judge and domain as rule %d; write them as one", before+1)
+			c.concluded([]string{"judge", "domain"}, at, "is for the same judge and domain as rule %d; write them as one", before+1)
 		default:
 			first[subject{r.Judge, r.Domain}] = i
 		}
@@ -241,7 +322,7 @@ func (c *policyCheck) rules(list []PolicyRule) {
 		}
 		c.domain(at+"/domain", r.Domain)
 		if r.says() == 0 {
-			c.fault(at, "changes nothing; say what holds for it")
+			c.concluded(allThere, at, "changes nothing; say what holds for it")
 		}
 		if b := r.Band; b != nil && !(0 <= b.Low && b.Low <= b.Pass && b.Pass <= 1) {
 			c.fault(at+"/band", "is [%v, %v]: it is two numbers from 0 to 1, the lower first", b.Low, b.Pass)
@@ -254,7 +335,7 @@ func (c *policyCheck) rules(list []PolicyRule) {
 		c.width(at+"/audit/boundary_width", r.BoundaryWidth)
 		c.names(at+"/endpoints", r.Endpoints)
 		c.models(at+"/models", r.Models)
-		c.between(at+"/samples", r.Samples, 0, MaxSamples, "answers of a model")
+		c.samples(at+"/samples", r.Samples)
 		c.reasons(at+"/reasons", r.Reasons, r.Judge, r.Domain)
 	}
 }

@@ -40,6 +40,16 @@ func (p Policy) node() *yaml.Node {
 	p.putDue(root)
 	putAssignment(root, p.Assignment)
 	put(root, "lease_minutes", whole(p.LeaseMinutes))
+	if p.Opinions != nil {
+		put(root, "opinions", p.Opinions.node())
+	}
+	if p.CannotJudge != 0 {
+		put(root, "cannot_judge", whole(p.CannotJudge))
+	}
+	if p.UndoSeconds != nil {
+		put(root, "undo_seconds", whole(*p.UndoSeconds))
+	}
+	putOverrideReasons(root, p.OverrideReasons)
 	putWords(root, "high_stakes_domains", p.HighStakesDomains)
 	putWords(root, "endpoints", p.Endpoints)
 	if d := p.Disagreement; d != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -12,7 +13,8 @@ import (
 
 // ParsePolicy reads a policy from YAML. What the file leaves out is as
 // DefaultPolicy has it, but for version, which is 0 then. The error joins every
-// fault found, each a *DefinitionError with its line.
+// fault found, what can't be read and what breaks a rule alike, each a
+// *DefinitionError with its line, in the order of lines.
 func ParsePolicy(file string, data []byte) (Policy, error) {
 	if len(data) > maxDefinition {
 		return Policy{}, &DefinitionError{File: file, Msg: fmt.Sprintf("the file has %d bytes; a policy has at most %d", len(data), maxDefinition)}
@@ -28,10 +30,10 @@ func ParsePolicy(file string, data []byte) (Policy, error) {
 	for i, d := range p.HighStakesDomains {
 		p.HighStakesDomains[i] = foldDomain(d)
 	}
-	if len(r.faults) == 0 { // what could not be read can't be held to the rules
-		for _, f := range faultsOf(p.Check()) {
-			at := root.at(f.Path)
-			r.fault(at, "%s", f.Error())
+	unread := maps.Clone(r.blamed)
+	for _, f := range faultsOf(p.Check()) {
+		if !f.about(root, unread) { // what could not be read can't be held to the rules
+			r.fault(root.at(f.Path), "%s", f.Error())
 		}
 	}
 	if len(r.faults) > 0 {
@@ -63,23 +65,60 @@ func faultsOf(err error) []*PolicyFault {
 
 // at is the node that a JSON pointer leads to, or the last one on its way.
 func (n located) at(pointer string) located {
+	way := n.way(pointer)
+	return way[len(way)-1]
+}
+
+// way are the nodes on the way of a JSON pointer, from n to the last that is there.
+func (n located) way(pointer string) []located {
+	way := []located{n}
 	path, err := parsePointer(pointer)
 	if err != nil {
-		return n
+		return way
 	}
 	for _, token := range path {
-		if next, ok := n.get(token); ok {
-			n = next
-			continue
+		next, ok := n.get(token)
+		if !ok {
+			i, err := strconv.Atoi(token)
+			items := n.items()
+			if err != nil || i < 0 || i >= len(items) {
+				break
+			}
+			next = items[i]
 		}
-		i, err := strconv.Atoi(token)
-		if items := n.items(); err == nil && i >= 0 && i < len(items) {
-			n = items[i]
-			continue
-		}
-		break
+		n = next
+		way = append(way, n)
 	}
-	return n
+	return way
+}
+
+// about reports whether a fault speaks of what could not be read: its place, what
+// that is part of, or what it was concluded from.
+func (f *PolicyFault) about(root located, unread map[*yaml.Node]bool) bool {
+	way := root.way(f.Path)
+	for _, n := range way {
+		if unread[n.Node] {
+			return true
+		}
+	}
+	for _, key := range f.from {
+		part := way[len(way)-1]
+		if key != "" {
+			var said bool
+			if part, said = part.get(key); !said {
+				continue
+			}
+		}
+		if part.anyOf(unread) {
+			return true
+		}
+	}
+	return false
+}
+
+// anyOf reports whether the node or one inside it is among these.
+func (n located) anyOf(nodes map[*yaml.Node]bool) bool {
+	return nodes[n.Node] || slices.ContainsFunc(n.Content, func(c *yaml.Node) bool { return located{c, n.file}.anyOf(nodes) })
 }
 
 // policyReader reads nodes into a policy and collects what cannot be read.
@@ -112,20 +151,33 @@ func (r policyReader) policy(root located, p *Policy) {
 				"standard": func(n located) { r.decode(n, &p.DueHoursStandard, "due_hours.standard must be a whole number") },
 			})
 		},
-		"due":                 func(n located) { r.due(n, p) },
-		"assignment":          func(n located) { r.assignment(n, p) },
-		"lease_minutes":       func(n located) { r.decode(n, &p.LeaseMinutes, "lease_minutes must be a whole number") },
+		"due":           func(n located) { r.due(n, p) },
+		"assignment":    func(n located) { r.assignment(n, p) },
+		"lease_minutes": func(n located) { r.decode(n, &p.LeaseMinutes, "lease_minutes must be a whole number") },
+		"opinions":      func(n located) { r.opinions(n, p) },
+		"cannot_judge": func(n located) {
+			if r.decode(n, &p.CannotJudge, "cannot_judge must be a whole number") && p.CannotJudge < 1 {
+				r.fault(n, "cannot_judge is %d: at least one person says so before a lead settles an item", p.CannotJudge)
+			}
+		},
+		"undo_seconds": func(n located) {
+			var v int
+			if r.decode(n, &v, "undo_seconds must be a whole number") {
+				p.UndoSeconds = &v
+			}
+		},
+		"reason_codes":        func(n located) { r.overrideReasons(n, p) },
 		"high_stakes_domains": r.texts(&p.HighStakesDomains, "high_stakes_domains", "[] means that no domain has high stakes of itself; leave the key out for legal, medical, finance, safety"),
 		"endpoints":           r.texts(&p.Endpoints, "endpoints", noEndpoints),
 		"disagreement":        func(n located) { r.disagreement(n, p) },
-		"models":              r.models(&p.Models),
-		"samples":             func(n located) { r.decode(n, &p.Samples, "samples must be a whole number") },
+		"models":              r.models(&p.Models, "models"),
+		"samples":             r.samples(&p.Samples, "samples"),
 		"temperature":         r.number(&p.SampleTemperature, "temperature"),
 		"budget_usd":          func(n located) { r.decode(n, &p.BudgetUSD, "budget_usd must be a number") },
-		"reasons":             r.reasons(&p.Reasons),
+		"reasons":             r.reasons(&p.Reasons, "reasons"),
 		"rules": func(n located) {
-			for _, item := range r.list(n, "rules") {
-				p.Rules = append(p.Rules, r.rule(item))
+			for i, item := range r.list(n, "rules") {
+				p.Rules = append(p.Rules, r.rule(item, fmt.Sprintf("rule %d", i+1)))
 			}
 		},
 	})
@@ -133,58 +185,62 @@ func (r policyReader) policy(root located, p *Policy) {
 
 const noEndpoints = "[] means that traces are sent nowhere; leave the key out to allow each endpoint that is configured"
 
-func (r policyReader) rule(item located) (rule PolicyRule) {
-	r.keys(item, "a rule", map[string]func(located){
-		"judge":  func(n located) { rule.Judge = r.text(n, "a rule's judge") },
-		"domain": func(n located) { rule.Domain = foldDomain(r.text(n, "a rule's domain")) },
+// rule reads one of the rules; what names it, as "rule 2".
+func (r policyReader) rule(item located, what string) (rule PolicyRule) {
+	of := func(key string) string { return what + ", " + key }
+	r.keys(item, what, map[string]func(located){
+		"judge":  func(n located) { rule.Judge = r.text(n, of("judge")) },
+		"domain": func(n located) { rule.Domain = foldDomain(r.text(n, of("domain"))) },
 		"band": func(n located) {
 			var ends []float64
-			if !r.decode(n, &ends, "band must be two numbers such as [0.6, 0.8]") {
+			if !r.decode(n, &ends, of("band must be two numbers such as [0.6, 0.8]")) {
 				return
 			}
 			if len(ends) != 2 {
-				r.fault(n, "band must be two numbers such as [0.6, 0.8]")
+				r.fault(n, "%s", of("band must be two numbers such as [0.6, 0.8]"))
 				return
 			}
 			rule.Band = &Band{Low: ends[0], Pass: ends[1]}
 		},
-		"below": r.number(&rule.Below, "below"),
+		"below": r.number(&rule.Below, of("below")),
 		"audit": func(n located) {
-			r.keys(n, "audit", map[string]func(located){
-				"random":         r.number(&rule.RandomAudit, "audit.random"),
-				"boundary":       r.number(&rule.BoundaryAudit, "audit.boundary"),
-				"boundary_width": r.number(&rule.BoundaryWidth, "audit.boundary_width"),
+			r.keys(n, of("audit"), map[string]func(located){
+				"random":         r.number(&rule.RandomAudit, of("audit.random")),
+				"boundary":       r.number(&rule.BoundaryAudit, of("audit.boundary")),
+				"boundary_width": r.number(&rule.BoundaryWidth, of("audit.boundary_width")),
 			})
 		},
-		"endpoints": r.texts(&rule.Endpoints, "endpoints", noEndpoints),
-		"models":    r.models(&rule.Models),
-		"samples":   func(n located) { r.decode(n, &rule.Samples, "samples must be a whole number") },
-		"reasons":   r.reasons(&rule.Reasons),
+		"endpoints": r.texts(&rule.Endpoints, of("endpoints"), noEndpoints),
+		"models":    r.models(&rule.Models, of("models")),
+		"samples":   r.samples(&rule.Samples, of("samples")),
+		"reasons":   r.reasons(&rule.Reasons, of("reasons")),
 	})
 	return rule
 }
 
 func (r policyReader) blind(n located, p *Policy) {
-	mode := func(to *string) func(located) {
-		return func(n located) { *to = r.text(n, "blind's mode") }
+	mode := func(to *string, what string) func(located) {
+		return func(n located) { *to = r.text(n, what) }
 	}
-	share := func(to *float64) func(located) {
-		return func(n located) { r.decode(n, to, "blind's share must be a number") }
+	share := func(to *float64, what string) func(located) {
+		return func(n located) { r.decode(n, to, what+" must be a number") }
 	}
 	given := func(n located, mode string) {
 		if _, said := n.get("share"); mode == BlindByLot && !said {
-			r.fault(n, "the mode share needs the share, such as {mode: share, share: 0.8}")
+			at, _ := n.get("mode") // it was said: it is not the default
+			r.fault(at, "the mode share needs the share, such as {mode: share, share: 0.8}")
 		}
 	}
 	if !r.keys(n, "blind", map[string]func(located){
-		"mode": mode(&p.Blind), "share": share(&p.BlindShare),
+		"mode": mode(&p.Blind, "blind.mode"), "share": share(&p.BlindShare, "blind.share"),
 		"rules": func(n located) {
-			for _, item := range r.list(n, "blind.rules") {
+			for i, item := range r.list(n, "blind.rules") {
 				var rule BlindRule
-				if r.keys(item, "a rule of blind", map[string]func(located){
-					"reason": func(n located) { rule.Reason = r.text(n, "reason") },
-					"stakes": func(n located) { rule.Stakes = Stakes(r.text(n, "stakes")) },
-					"mode":   mode(&rule.Mode), "share": share(&rule.Share),
+				what := fmt.Sprintf("rule %d of blind", i+1)
+				if r.keys(item, what, map[string]func(located){
+					"reason": func(n located) { rule.Reason = r.text(n, what+", reason") },
+					"stakes": func(n located) { rule.Stakes = Stakes(r.text(n, what+", stakes")) },
+					"mode":   mode(&rule.Mode, what+", mode"), "share": share(&rule.Share, what+", share"),
 				}) {
 					given(item, rule.Mode)
 				}
@@ -207,20 +263,21 @@ func (r policyReader) disagreement(n located, p *Policy) {
 	p.Disagreement = &d
 }
 
-func (r policyReader) models(to *[]ModelChoice) func(located) {
+func (r policyReader) models(to *[]ModelChoice, what string) func(located) {
 	return func(n located) {
-		items := r.list(n, "models")
+		items := r.list(n, what)
 		if items != nil && len(items) == 0 {
-			r.fault(n, "models is empty; leave the key out for the configured model")
+			r.fault(n, "%s is empty; leave the key out for the configured model", what)
 		}
-		for _, item := range items {
+		for i, item := range items {
 			var m ModelChoice
+			entry := fmt.Sprintf("entry %d of %s", i+1, what)
 			if item.Kind == yaml.ScalarNode {
-				m.Model = r.text(item, "a model")
+				m.Model = r.text(item, entry)
 			} else {
-				r.keys(item, "a model", map[string]func(located){
-					"model":    func(n located) { m.Model = r.text(n, "a model's name") },
-					"endpoint": func(n located) { m.Endpoint = r.text(n, "a model's endpoint") },
+				r.keys(item, entry, map[string]func(located){
+					"model":    func(n located) { m.Model = r.text(n, entry+", model") },
+					"endpoint": func(n located) { m.Endpoint = r.text(n, entry+", endpoint") },
 				})
 			}
 			*to = append(*to, m)
@@ -230,10 +287,10 @@ func (r policyReader) models(to *[]ModelChoice) func(located) {
 
 // reasons reads switches: on, off, the list of stakes for which a reason is on, or
 // a value for each.
-func (r policyReader) reasons(to *map[string]Switch) func(located) {
+func (r policyReader) reasons(to *map[string]Switch, what string) func(located) {
 	return func(n located) {
 		if n.Kind != yaml.MappingNode {
-			r.fault(n, "reasons must be a mapping such as {below_threshold: [high, standard], random_audit: off}")
+			r.fault(n, "%s must be a mapping such as {below_threshold: [high, standard], random_audit: off}", what)
 			return
 		}
 		*to = map[string]Switch{}
@@ -243,7 +300,7 @@ func (r policyReader) reasons(to *map[string]Switch) func(located) {
 				r.fault(key, "the key %q is given twice", key.Value)
 				continue
 			}
-			(*to)[key.Value] = r.switched(value, key.Value)
+			(*to)[key.Value] = r.switched(value, what+"."+key.Value)
 		}
 		if len(*to) == 0 {
 			*to = nil
@@ -306,8 +363,17 @@ func (r policyReader) texts(to *[]string, what, empty string) func(located) {
 			return
 		}
 		*to = []string{}
-		for _, item := range n.items() {
-			*to = append(*to, r.text(item, "an entry of "+what))
+		for i, item := range n.items() {
+			*to = append(*to, r.text(item, fmt.Sprintf("entry %d of %s", i+1, what)))
+		}
+	}
+}
+
+// samples is left out or a number: 0, which is what left out is stored as, is none.
+func (r policyReader) samples(to *int, what string) func(located) {
+	return func(n located) {
+		if r.decode(n, to, what+" must be a whole number") && *to == 0 {
+			r.fault(n, "%s is 0: %s", what, samplesLie)
 		}
 	}
 }

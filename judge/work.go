@@ -2,6 +2,7 @@ package judge
 
 import (
 	"context"
+	"strings"
 	"time"
 )
 
@@ -46,6 +47,12 @@ func engineKey(engine, endpoint string) string {
 	return engine + "/" + endpoint
 }
 
+// EngineOfKey is an EngineKey taken apart.
+func EngineOfKey(key string) (engine, endpoint string) {
+	engine, endpoint, _ = strings.Cut(key, "/")
+	return engine, endpoint
+}
+
 // Refused reports whether the trace lacks something the judge needs.
 func (p Planned) Refused() bool { return p.RefusedField != "" }
 
@@ -82,6 +89,7 @@ type Finished struct {
 type KeptReply struct {
 	Reply   Reply
 	Retries int
+	Failure string // the newest of those tries; empty: there was none
 }
 
 // ReplyLedger keeps the replies of evaluations that are under way. An
@@ -97,13 +105,25 @@ type ReplyLedger interface {
 	KeepReply(ctx context.Context, evaluation, call string, r KeptReply) error
 }
 
+// Claim is what a worker asks a list for.
+type Claim struct {
+	Worker string // its name; whoever claims under it holds the work
+	N      int    // at most; above 0
+	Lease  time.Duration
+	// Project whose work is wanted, by its name; empty: that of all.
+	Project string
+	// Engines whose work is wanted, each a Planned.EngineKey; nil: that of all. Work
+	// for others stays in the queue, for a worker that has them.
+	Engines []string
+}
+
 // WorkList is where a worker takes evaluations from and brings results back.
 // Implementations keep the promises of the contract: one holder for one claim,
 // nothing lost by a crash, a result stored once.
 type WorkList interface {
-	// ClaimWork gives up to n queued evaluations to this worker until the
-	// lease ends. Fewer than n, or none, is no error.
-	ClaimWork(ctx context.Context, worker string, n int, lease time.Duration) ([]Work, error)
+	// ClaimWork gives queued evaluations to a worker until the lease ends. Fewer
+	// than it asks for, or none, is no error.
+	ClaimWork(ctx context.Context, c Claim) ([]Work, error)
 	// FinishWork stores results. Results whose claim was lost are dropped by
 	// the list, with an error only if nothing could be stored.
 	FinishWork(ctx context.Context, done []Finished) error

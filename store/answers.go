@@ -24,12 +24,13 @@ type Answer struct {
 	Verdict  judge.Verdict   `json:"verdict"`
 	Label    string          `json:"label,omitempty"`
 	Findings []judge.Finding `json:"findings"`
-	At       time.Time       `json:"at"` // set by the store
+	Rulings  []judge.Ruling  `json:"rulings,omitempty"` // on the item's parts
+	At       time.Time       `json:"at"`                // set by the store
 }
 
 // same says whether two answers say the same, whenever they were given.
 func (x Answer) same(y Answer) bool {
-	return x.Verdict == y.Verdict && x.Label == y.Label && slices.Equal(x.Findings, y.Findings)
+	return x.Verdict == y.Verdict && x.Label == y.Label && slices.Equal(x.Findings, y.Findings) && sameRulings(x.Rulings, y.Rulings)
 }
 
 // agrees says whether an answer equals the judge's: the verdict, and the label
@@ -63,6 +64,9 @@ func checkAnswer(ctx context.Context, q querier, r reviewState, x Answer) (_ Ans
 		return x, false, invalid("findings", "are %d: at most %d can be kept", len(x.Findings), MaxFindings)
 	}
 	if err := checkFindings(x.Findings); err != nil {
+		return x, false, err
+	}
+	if err := checkRulings(x.Rulings); err != nil {
 		return x, false, err
 	}
 	if x.Findings == nil {
@@ -126,18 +130,29 @@ func checkComment(field, comment string, required bool) error {
 // firstAnswer reads what the actor said before the reveal; nil: nothing yet.
 func firstAnswer(ctx context.Context, q querier, reviewID, userID string) (*Answer, error) {
 	var x Answer
-	var findings string
-	err := q.QueryRowContext(ctx, `
-SELECT verdict, label, findings, answered_at FROM first_answers WHERE review_id = ? AND user_id = ?`, reviewID, userID).
-		Scan(&x.Verdict, &x.Label, &findings, &x.At)
+	err := scanAnswer(q.QueryRowContext(ctx, `
+SELECT `+answerColumns+` FROM first_answers f WHERE f.review_id = ? AND f.user_id = ?`, reviewID, userID).Scan, &x)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
+	return &x, err
+}
+
+const answerColumns = `f.verdict, f.label, f.findings, f.rulings, f.answered_at`
+
+// scanAnswer scans an answer behind the columns that stand before it.
+func scanAnswer(scan func(...any) error, x *Answer, before ...any) error {
+	var findings, rulings string
+	if err := scan(append(before, &x.Verdict, &x.Label, &findings, &rulings, &x.At)...); err != nil {
+		return err
 	}
 	x.At = x.At.UTC()
-	return &x, json.Unmarshal([]byte(findings), &x.Findings)
+	if err := json.Unmarshal([]byte(findings), &x.Findings); err != nil {
+		return err
+	}
+	var err error
+	x.Rulings, err = readRulings(rulings)
+	return err
 }
 
 // exposed says whether the actor asked on the record to see the verdict of an
@@ -221,9 +236,13 @@ func insertFirstAnswer(ctx context.Context, t *tx, reviewID, userID, nonce strin
 	if err != nil {
 		return err
 	}
+	rulings, err := writeRulings(x.Rulings)
+	if err != nil {
+		return err
+	}
 	_, err = t.exec(ctx, `
-INSERT INTO first_answers (review_id, user_id, verdict, label, findings, nonce, answered_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		reviewID, userID, string(x.Verdict), x.Label, string(findings), nonce, x.At)
+INSERT INTO first_answers (review_id, user_id, verdict, label, findings, rulings, nonce, answered_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		reviewID, userID, string(x.Verdict), x.Label, string(findings), rulings, nonce, x.At)
 	return err
 }
 

@@ -10,12 +10,14 @@ import (
 
 // sayings are the digests that the chain holds of what people said.
 type sayings struct {
-	decisions map[string]string // by the decision's id
-	answers   map[string]string // by review subject and user
+	decisions  map[string]string // by the decision's id
+	signatures map[string]string // by the decision's id
+	undone     map[string]bool   // decisions that were taken back
+	answers    map[string]string // by review subject and user
 }
 
 func newSayings() sayings {
-	return sayings{decisions: map[string]string{}, answers: map[string]string{}}
+	return sayings{decisions: map[string]string{}, signatures: map[string]string{}, undone: map[string]bool{}, answers: map[string]string{}}
 }
 
 // note takes an event's digest. Data that are none are the chain's business.
@@ -23,6 +25,7 @@ func (s sayings) note(e AuditEvent) {
 	var d struct {
 		DecisionID string `json:"decision_id"`
 		Decision   string `json:"decision_sha256"`
+		Signature  string `json:"signature_sha256"`
 		Answer     string `json:"answer_sha256"`
 	}
 	if json.Unmarshal(e.Data, &d) != nil {
@@ -30,6 +33,12 @@ func (s sayings) note(e AuditEvent) {
 	}
 	if d.DecisionID != "" && d.Decision != "" {
 		s.decisions[d.DecisionID] = d.Decision
+	}
+	if d.DecisionID != "" && d.Signature != "" {
+		s.signatures[d.DecisionID] = d.Signature
+	}
+	if e.Action == decisionUndone && d.DecisionID != "" {
+		s.undone[d.DecisionID] = true
 	}
 	if d.Answer != "" {
 		s.answers[e.Subject+" "+e.ActorID] = d.Answer
@@ -56,8 +65,12 @@ func (s *Store) checkRows(ctx context.Context, said sayings, events int64) (prob
 }
 
 func (s *Store) checkDecisions(ctx context.Context, said sayings) (string, error) {
-	decisions, err := collect(ctx, s.reader, scanDecision, `
-SELECT `+decisionColumns+` FROM decisions d JOIN users u ON u.id = d.user_id ORDER BY d.decided_at, d.id`)
+	type row struct {
+		Decision
+		nonce string
+	}
+	decisions, err := collect(ctx, s.reader, func(rows *sql.Rows, r *row) error { return scanDecisionAnd(rows, &r.Decision, &r.nonce) }, `
+SELECT `+decisionColumns+`, d.nonce FROM `+decisionTables+` ORDER BY d.decided_at, d.id`)
 	if err != nil {
 		return "", err
 	}
@@ -67,16 +80,45 @@ SELECT `+decisionColumns+` FROM decisions d JOIN users u ON u.id = d.user_id ORD
 			return fmt.Sprintf("decision %s is in no event of the chain: it was slipped in", d.ID), nil
 		}
 		delete(said.decisions, d.ID)
-		got, err := d.digest()
+		got, err := d.digest(d.nonce)
 		if err != nil {
 			return "", err
 		}
 		if got != want {
 			return fmt.Sprintf("decision %s of evaluation %s was changed: its event says otherwise", d.ID, d.EvaluationID), nil
 		}
+		if problem, err := said.checkSigned(d.Decision); problem != "" || err != nil {
+			return problem, err
+		}
 	}
 	for id := range said.decisions {
 		return fmt.Sprintf("decision %s is in the chain and not in the database: it was removed", id), nil
+	}
+	return "", nil
+}
+
+// checkSigned holds a decision's signature, and whether it stands, to the chain.
+func (said sayings) checkSigned(d Decision) (string, error) {
+	want, signed := said.signatures[d.ID]
+	switch {
+	case signed && d.Signature == nil:
+		return fmt.Sprintf("the signature of decision %s is in the chain and not in the database: it was removed", d.ID), nil
+	case !signed && d.Signature != nil:
+		return fmt.Sprintf("the signature of decision %s is in no event of the chain: it was slipped in", d.ID), nil
+	case signed:
+		got, err := d.Signature.digest(d.ID)
+		if err != nil {
+			return "", err
+		}
+		if got != want {
+			return fmt.Sprintf("the signature of decision %s was changed: its event says otherwise", d.ID), nil
+		}
+	}
+	switch undone := said.undone[d.ID]; {
+	case undone && d.UndoneAt == nil:
+		return fmt.Sprintf("decision %s was taken back by an event of the chain, and the database lets it stand: that was removed", d.ID), nil
+	case !undone && d.UndoneAt != nil:
+		return fmt.Sprintf("decision %s is taken back in the database and by no event of the chain: that was slipped in", d.ID), nil
 	}
 	return "", nil
 }
@@ -87,13 +129,8 @@ func (s *Store) checkAnswers(ctx context.Context, said sayings) (string, error) 
 		answer              Answer
 	}
 	answers, err := collect(ctx, s.reader, func(rows *sql.Rows, r *row) error {
-		var findings string
-		if err := rows.Scan(&r.review, &r.user, &r.nonce, &r.answer.Verdict, &r.answer.Label, &findings, &r.answer.At); err != nil {
-			return err
-		}
-		r.answer.At = r.answer.At.UTC()
-		return json.Unmarshal([]byte(findings), &r.answer.Findings)
-	}, `SELECT review_id, user_id, nonce, verdict, label, findings, answered_at FROM first_answers ORDER BY answered_at, review_id, user_id`)
+		return scanAnswer(rows.Scan, &r.answer, &r.review, &r.user, &r.nonce)
+	}, `SELECT f.review_id, f.user_id, f.nonce, `+answerColumns+` FROM first_answers f ORDER BY f.answered_at, f.review_id, f.user_id`)
 	if err != nil {
 		return "", err
 	}
@@ -128,10 +165,22 @@ WHERE l.verdict <> d.verdict OR l.label <> d.label OR l.first_verdict <> d.first
 	{`SELECT e.id FROM evaluations e WHERE e.result_source = 'judge' AND (e.result_verdict <> e.verdict OR e.result_label <> e.label) LIMIT 1`,
 		"the result of evaluation %s is the judge's and not what the judge said: it was changed"},
 	{`SELECT e.id FROM evaluations e JOIN reviews r ON r.evaluation_id = e.id AND r.state = 'decided'
-JOIN decisions d ON d.id = (SELECT x.id FROM decisions x WHERE x.review_id = r.id AND x.action IN ('confirm', 'override')
-    ORDER BY x.decided_at DESC, x.id DESC LIMIT 1)
-WHERE e.result_verdict <> d.verdict OR e.result_label <> d.label LIMIT 1`,
+JOIN decisions s ON s.id = (SELECT d.id FROM decisions d WHERE d.review_id = r.id AND d.action IN ('confirm', 'override') AND ` + standing + `
+    ORDER BY d.decided_at DESC, d.id DESC LIMIT 1)
+WHERE e.result_verdict <> s.verdict OR e.result_label <> s.label AND (s.label <> '' OR NOT EXISTS (SELECT 1 FROM decisions d
+    WHERE d.review_id = r.id AND d.action IN ('confirm', 'override') AND d.verdict = s.verdict AND d.label = e.result_label AND ` + standing + `)) LIMIT 1`,
 		"the result of evaluation %s is not what was decided: it was changed"},
+	{`SELECT l.id FROM labels l JOIN decisions x ON x.id = l.decision_id
+WHERE (x.over_quota OR EXISTS (SELECT 1 FROM undone_decisions z WHERE z.decision_id = x.id)) AND ` + counted + ` LIMIT 1`,
+		"label %s is counted, though its decision was taken back or came when the item was settled: it was changed"},
+	{`SELECT w.label_id FROM withheld_labels w JOIN decisions x ON x.id = w.decision_id JOIN reviews r ON r.id = x.review_id
+WHERE w.why = 'waits' AND r.state = 'decided' OR w.why = 'over_quota' AND NOT x.over_quota
+    OR w.why = 'undone' AND NOT EXISTS (SELECT 1 FROM undone_decisions z WHERE z.decision_id = x.id) LIMIT 1`,
+		"label %s is left out of the figures, though its decision stands and its item is settled: it was changed"},
+	{`SELECT l.id FROM labels l JOIN decisions x ON x.id = l.decision_id JOIN reviews r ON r.id = x.review_id
+WHERE r.state IN ('open', 'claimed', 'adjudication') AND NOT r.reopened AND x.action IN ('confirm', 'override') AND x.round = r.round
+    AND ` + counted + ` LIMIT 1`,
+		"label %s is counted, though its item is not settled: it was changed"},
 }
 
 func (s *Store) checkDerived(ctx context.Context, _ sayings) (string, error) {

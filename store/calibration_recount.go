@@ -98,7 +98,7 @@ FROM (
         row_number() OVER (PARTITION BY l.trace_id, l.reviewer ORDER BY l.labelled_at DESC, l.id DESC) AS place
     FROM labels l JOIN consensus c ON c.project_id = l.project_id AND c.judge = l.judge AND c.trace_id = l.trace_id
     WHERE l.project_id = ? AND l.judge = ?`+among+` AND c.labels > 1 AND l.reviewer <> '' AND NOT l.adjudicated
-      AND NOT `+seal.sql+`
+      AND `+counted+` AND NOT `+seal.sql+`
 ) x
 WHERE x.place = 1 AND NOT x.abstained
 ORDER BY x.trace_id, x.reviewer`, args...)

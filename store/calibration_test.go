@@ -48,7 +48,7 @@ func (d *desk) record(j judge.Judge, kinds []kind) {
 		d.t.Fatal(err)
 	}
 	for {
-		work, err := d.ClaimWork(d.ctx, "w", 500, time.Minute)
+		work, err := d.ClaimWork(d.ctx, judge.Claim{Worker: "w", N: 500, Lease: time.Minute})
 		if err != nil {
 			d.t.Fatal(err)
 		}

@@ -50,7 +50,16 @@ func (e *ExpiredError) Error() string {
 // Is makes errors.Is(err, ErrConflict) true.
 func (e *ExpiredError) Is(target error) bool { return target == ErrConflict }
 
-// refuse is an ErrConflict with a plain sentence.
-func refuse(format string, args ...any) error {
-	return fmt.Errorf(format+": %w", append(args, ErrConflict)...)
+// RefusedError says in a plain sentence why something does not fit how things
+// stand. It is an ErrConflict.
+type RefusedError struct {
+	Why string // "you have given your answer on this item already"
 }
+
+func (e *RefusedError) Error() string { return e.Why + ": " + ErrConflict.Error() }
+
+// Is makes errors.Is(err, ErrConflict) true.
+func (e *RefusedError) Is(target error) bool { return target == ErrConflict }
+
+// refuse is a RefusedError.
+func refuse(format string, args ...any) error { return &RefusedError{fmt.Sprintf(format, args...)} }

@@ -33,6 +33,11 @@ type reviewState struct {
 	probability                                                      float64
 	holderID, holderName                                             string
 	claimedAt, lease                                                 *time.Time
+	domain                                                           string
+	policyVersion, round                                             int
+	opinionsRequired, opinions, abstentions                          int
+	addressee                                                        string // who alone settles it: a user's id or a role
+	reopened                                                         bool   // it was decided before
 }
 
 func (r reviewState) subject() string { return "review:" + r.id }
@@ -49,10 +54,12 @@ func loadReviewState(ctx context.Context, t *tx, reviewID string) (r reviewState
 	err = t.QueryRowContext(ctx, `
 SELECT r.id, r.project_id, r.evaluation_id, r.trace_id, r.external_id, r.judge, r.state, r.lead_reason, r.blind,
     r.adjudicating, r.stratum, r.inclusion_probability, COALESCE(r.holder_id, ''), COALESCE(h.name, ''),
-    r.claimed_at, r.lease_expires_at, p.name, p.policy
+    r.claimed_at, r.lease_expires_at, r.domain, r.policy_version, r.round,
+    r.opinions_required, r.opinions, r.abstentions, r.addressee, r.reopened, p.name, p.policy
 FROM reviews r JOIN projects p ON p.id = r.project_id LEFT JOIN users h ON h.id = r.holder_id WHERE r.id = ?`+t.engine.forUpdate("r"), reviewID).Scan(
 		&r.id, &r.projectID, &r.evaluationID, &r.traceID, &r.externalID, &r.judge, &r.state, &r.leadReason, &r.blind,
-		&r.adjudicating, &r.stratum, &r.probability, &r.holderID, &r.holderName, &claimed, &lease, &r.project, &policy)
+		&r.adjudicating, &r.stratum, &r.probability, &r.holderID, &r.holderName, &claimed, &lease, &r.domain, &r.policyVersion, &r.round,
+		&r.opinionsRequired, &r.opinions, &r.abstentions, &r.addressee, &r.reopened, &r.project, &policy)
 	if err != nil {
 		return r, notFound(err, "review %q", reviewID)
 	}
@@ -100,8 +107,9 @@ func (r reviewState) expired(ctx context.Context, q querier, a Actor) error {
 	var action string
 	err := q.QueryRowContext(ctx, `
 SELECT action, actor, at FROM audit_events WHERE subject = ? AND allowed
-  AND (action = 'review.claimed' AND actor_id = ? OR action = 'review.released' AND actor_id <> ? AND data LIKE ?)
-ORDER BY seq DESC LIMIT 1`, r.subject(), a.UserID, a.UserID, `%"holder":"`+a.UserID+`"%`).Scan(&action, &gone.EndedBy, &gone.EndedAt)
+  AND (action = 'review.claimed' AND actor_id = ? OR action = 'review.released' AND actor_id <> ? AND data LIKE ?
+    OR action = 'review.reassigned' AND data LIKE ?)
+ORDER BY seq DESC LIMIT 1`, r.subject(), a.UserID, a.UserID, `%"holder":"`+a.UserID+`"%`, `%"ended_claim_of":"`+a.UserID+`"%`).Scan(&action, &gone.EndedBy, &gone.EndedAt)
 	switch {
 	case errors.Is(err, sql.ErrNoRows) || err == nil && action == "review.claimed":
 		return &ExpiredError{}
@@ -122,7 +130,7 @@ func (s *Store) authoriseDecider(ctx context.Context, a Actor, action, subject s
 }
 
 // errNotForThem is turned into a recorded denial once its transaction is over.
-var errNotForThem = errors.New("only a lead may settle this item, and not who sent it to adjudication")
+var errNotForThem = errors.New("this item waits for somebody else to settle it: who it was sent to, or else a lead, and nobody who gave an answer on it")
 
 // denyAdjudication records the refusal that errNotForThem stands for.
 func (s *Store) denyAdjudication(ctx context.Context, a Actor, err error, action, reviewID string) error {
@@ -133,10 +141,11 @@ func (s *Store) denyAdjudication(ctx context.Context, a Actor, err error, action
 }
 
 // ClaimNext claims the first item in queue order that the actor may take: open,
-// or claimed by somebody whose lease ran out. What is assigned to the actor
-// comes first; what is assigned to others, skipped by the actor today or not for
-// them by assignment is not given. Adjudication goes to leads and admins, never
-// to who escalated. ErrNotFound: nothing is there; ErrConflict: the actor already
+// or claimed by somebody whose lease ran out. What was sent to the actor by name
+// comes first, then what is assigned to them; what is assigned to others, skipped
+// by the actor today or not for them by assignment is not given. Nobody gets an
+// item that they have an answer on; adjudication goes to leads and admins, or to
+// whom an escalation names. ErrNotFound: nothing is there; ErrConflict: the actor already
 // holds MaxLiveClaims.
 func (s *Store) ClaimNext(ctx context.Context, a Actor, project string, f ClaimFilter) (_ Review, err error) {
 	defer wrap(&err, "claim the next item")
@@ -167,21 +176,45 @@ func (s *Store) ClaimNext(ctx context.Context, a Actor, project string, f ClaimF
 	return s.GetReview(ctx, a, claimed)
 }
 
-// nextFor finds what ClaimNext would give: what is assigned to the actor in queue
-// order, then what is assigned to nobody. lock ends the query: empty for who only
-// looks.
+// nextFor finds what ClaimNext would give: what was sent to the actor by name, what
+// is assigned to them, what is assigned to nobody, each in queue order. lock ends
+// the query: empty for who only looks.
 func nextFor(ctx context.Context, q querier, a Actor, p Project, f ClaimFilter, now time.Time, lock string) (string, error) {
 	obstacles, err := obstaclesFor(ctx, q, a, p.Policy, now)
 	if err != nil {
 		return "", err
 	}
-	id, err := firstFree(ctx, q, a, p.ID, f, now, obstacles, true, lock)
+	id, err := firstSent(ctx, q, a, p.ID, f, now, obstacles, lock)
+	if errors.Is(err, sql.ErrNoRows) {
+		id, err = firstFree(ctx, q, a, p.ID, f, now, obstacles, true, lock)
+	}
 	if errors.Is(err, sql.ErrNoRows) {
 		id, err = firstFree(ctx, q, a, p.ID, f, now, obstacles, false, lock)
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", fmt.Errorf("%w: %w", errQueueEmpty, ErrNotFound)
 	}
+	return id, err
+}
+
+// firstSent is the first item that waits for the actor by name and meets none of
+// the obstacles.
+func firstSent(ctx context.Context, q querier, a Actor, projectID string, f ClaimFilter, now time.Time, obstacles []obstacle, lock string) (id string, err error) {
+	query := `
+SELECT r.id FROM reviews r WHERE r.addressee = ? AND r.addressee <> '' AND r.project_id = ? AND ` + waiting + ` AND r.adjudicating
+  AND (r.state <> 'claimed' OR ` + leaseLapsed + `)`
+	args := []any{a.UserID, projectID, now, now.Add(longestLease)}
+	if f.Judge != "" {
+		query, args = query+` AND r.judge = ?`, append(args, f.Judge)
+	}
+	if f.Domain != "" {
+		query, args = query+` AND r.domain = ?`, append(args, f.Domain)
+	}
+	query, args = query+` AND NOT EXISTS (`+spoken+`)`, append(args, a.UserID)
+	for _, o := range obstacles {
+		query, args = query+"\n  AND NOT "+o.sql, append(args, o.args...)
+	}
+	err = q.QueryRowContext(ctx, query+"\nORDER BY r.urgency, r.due_at, r.id LIMIT 1"+lock, args...).Scan(&id)
 	return id, err
 }
 
@@ -211,9 +244,11 @@ SELECT r.id FROM reviews r WHERE r.project_id = ? AND ` + which + `
 		args = append(args, f.Domain)
 	}
 	if a.mayAdjudicate() {
-		w.WriteString(` AND (NOT r.adjudicating OR NOT EXISTS (` + sentAway + `))`)
-		args = append(args, a.UserID)
+		w.WriteString(` AND (NOT r.adjudicating OR r.addressee IN ('', ?, ?) AND NOT EXISTS (` + spoken + `))`)
+		args = append(args, a.UserID, string(a.Role), a.UserID)
 	}
+	w.WriteString(` AND (r.opinions + r.abstentions = 0 OR r.reopened OR r.adjudicating OR NOT EXISTS (` + spoken + `))`)
+	args = append(args, a.UserID)
 	if own {
 		w.WriteString(` AND r.assigned_to = ?`)
 		args = append(args, a.UserID)
@@ -231,15 +266,19 @@ SELECT r.id FROM reviews r WHERE r.project_id = ? AND ` + which + `
 	return id, err
 }
 
-// sentAway finds that a person sent a review r to adjudication.
-const sentAway = `SELECT 1 FROM decisions d WHERE d.review_id = r.id AND d.user_id = ? AND d.action IN ('escalate', 'cannot_judge')`
+// spoken finds that a person has said something on a review r in this round,
+// by an answer, an abstention or an escalation that stands, but not as
+// who settled it.
+const spoken = `SELECT 1 FROM decisions d WHERE d.review_id = r.id AND d.user_id = ? AND NOT d.adjudication
+  AND d.round = r.round AND ` + standing
 
 func (a Actor) mayAdjudicate() bool { return a.MayDecide() && (a.Role == Lead || a.Role == Admin) }
 
 // ClaimReview claims one item. A claim that the actor has already is renewed.
 // *HeldError: somebody else holds it; *DecidedError: it is settled;
-// *UnfitError: it is not for the actor; ErrForbidden: it waits for a lead, or for
-// another one.
+// *UnfitError: it is not for the actor; ErrForbidden: it waits for a lead, for
+// another one or for somebody who is named; ErrConflict: the actor has given an
+// answer on it.
 func (s *Store) ClaimReview(ctx context.Context, a Actor, reviewID string) (_ Review, err error) {
 	defer wrap(&err, "claim review %s", reviewID)
 	if err := s.authoriseDecider(ctx, a, "review.claimed", "review:"+reviewID); err != nil {
@@ -259,10 +298,8 @@ func (s *Store) ClaimReview(ctx context.Context, a Actor, reviewID string) (_ Re
 		case err != nil && !errors.As(err, &free):
 			return err
 		}
-		if r.adjudicating {
-			if err := maySettle(ctx, t, a, r.id); err != nil {
-				return err
-			}
+		if err := mayAnswer(ctx, t, a, r); err != nil {
+			return err
 		}
 		if err := mayTake(ctx, t, a, r.policy, r.id, t.now); err != nil {
 			return err
@@ -282,18 +319,38 @@ func (s *Store) ClaimReview(ctx context.Context, a Actor, reviewID string) (_ Re
 	return s.GetReview(ctx, a, reviewID)
 }
 
-func maySettle(ctx context.Context, q querier, a Actor, reviewID string) error {
-	if !a.mayAdjudicate() {
+// mayAnswer gives the error for an actor who may not take the item: because they
+// have said something on it, or because it waits for somebody else to settle it.
+func mayAnswer(ctx context.Context, q querier, a Actor, r reviewState) error {
+	if r.adjudicating && !a.isAddressee(r.addressee) {
 		return errNotForThem
 	}
-	var sent bool
-	if err := q.QueryRowContext(ctx, `SELECT EXISTS (`+sentAway+`) FROM reviews r WHERE r.id = ?`, a.UserID, reviewID).Scan(&sent); err != nil {
+	if r.reopened && !r.adjudicating {
+		return nil
+	}
+	var said bool
+	if err := q.QueryRowContext(ctx, `SELECT EXISTS (`+spoken+`) FROM reviews r WHERE r.id = ?`, a.UserID, r.id).Scan(&said); err != nil {
 		return err
 	}
-	if sent {
+	switch {
+	case said && r.adjudicating:
 		return errNotForThem
+	case said:
+		return refuse("you have given your answer on this item: it waits for another person's")
 	}
 	return nil
+}
+
+// isAddressee says whether the actor is who may settle an item: the one person,
+// everybody of the one role, or without either leads and admins.
+func (a Actor) isAddressee(of string) bool {
+	switch {
+	case !a.MayDecide():
+		return false
+	case of == "":
+		return a.mayAdjudicate()
+	}
+	return of == a.UserID || of == string(a.Role)
 }
 
 func (t *tx) roomForClaim(ctx context.Context, a Actor) error {

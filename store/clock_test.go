@@ -30,7 +30,7 @@ func TestAClockThatJumps(t *testing.T) {
 			id := d.put(judged{id: "one"})["one"]
 			d.claim(d.ann, id)
 			storetest.Import(t, d.Store, storetest.Items(0, 1)) // its judge is not known here: it stays queued
-			work, err := d.ClaimWork(d.ctx, "early", 10, 15*time.Minute)
+			work, err := d.ClaimWork(d.ctx, judge.Claim{Worker: "early", N: 10, Lease: 15 * time.Minute})
 			if err != nil || len(work) != 1 {
 				t.Fatalf("%d evaluations claimed, error %v", len(work), err)
 			}
@@ -40,7 +40,7 @@ func TestAClockThatJumps(t *testing.T) {
 			if free := err == nil; free != test.free {
 				t.Errorf("the item is free: %t (%v), want %t", free, err, test.free)
 			}
-			again, err := d.ClaimWork(d.ctx, "late", 10, 15*time.Minute)
+			again, err := d.ClaimWork(d.ctx, judge.Claim{Worker: "late", N: 10, Lease: 15 * time.Minute})
 			if free := len(again) == 1; err != nil || free != test.free {
 				t.Errorf("the work is free: %t (%v), want %t", free, err, test.free)
 			}

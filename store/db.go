@@ -19,6 +19,9 @@ type Options struct {
 	// Now is the clock; nil means the database's own: PostgreSQL's, or for a
 	// file that of the machine it lies on.
 	Now func() time.Time
+	// Upgraded is told how far a change to a database of an older program is that
+	// takes minutes; it is called by Open alone. May be nil.
+	Upgraded func(Upgrade)
 }
 
 // Store is one database. It is safe for use by many goroutines, and several
@@ -30,6 +33,7 @@ type Store struct {
 	packed         *packs
 	oldIDs         bool // there are evaluations whose ids are UUIDs, of an older program
 	strangers      strangers
+	upgraded       func(Upgrade) // Options.Upgraded
 }
 
 // Open opens or makes the database and brings its schema up to date, under a
@@ -54,7 +58,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 
 // openAny opens the database also when it is a copy that was not finished.
 func openAny(ctx context.Context, o Options, e engine) (_ *Store, err error) {
-	s := &Store{engine: e, clocks: clocks{fixed: o.Now}, packed: newPacks()}
+	s := &Store{engine: e, clocks: clocks{fixed: o.Now}, packed: newPacks(), upgraded: o.Upgraded}
 	if s.writer, s.reader, err = e.open(ctx); err != nil {
 		return nil, err
 	}

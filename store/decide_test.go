@@ -129,19 +129,40 @@ func TestResultIsFinalOnlyAfterTheDecision(t *testing.T) {
 	}
 }
 
+// TestCannotJudgeIsAnAbstention: others are asked until as many could not judge
+// as the policy says; then a lead who has not said so settles it.
 func TestCannotJudgeIsAnAbstention(t *testing.T) {
-	d := openDesk(t)
-	id := d.one()
-	d.claim(d.ann, id)
-	got := d.decide(d.ann, id, store.DecisionInput{Action: store.CannotJudge, Comment: "not my field"})
-	if l := d.ledger(got.ID); !l.Abstained || l.Verdict != "" || l.Visible {
-		t.Errorf("label %+v, want an abstention that saw nothing", l)
-	}
-	if c := d.text(`SELECT basis || ' ' || verdict || CASE WHEN abstained THEN ' abstained' ELSE '' END FROM consensus`); c != "decision  abstained" {
-		t.Errorf("consensus %q", c)
-	}
-	if s := d.text(`SELECT state FROM reviews`); s != "adjudication" {
-		t.Errorf("review is %s", s)
+	for quorum := 1; quorum <= 3; quorum++ {
+		d := openDesk(t)
+		d.policy(func(p *judge.Policy) { p.CannotJudge = quorum })
+		id := d.one()
+		people := []store.Actor{d.ann, d.lea, d.ben}[:quorum]
+		for i, a := range people {
+			r, err := d.ClaimNext(d.ctx, a, "default", store.ClaimFilter{})
+			if err != nil || r.ReviewID != id {
+				t.Fatalf("%d of %d: next item for %s: %v", i+1, quorum, a.Name, err)
+			}
+			got := d.decide(a, id, store.DecisionInput{Action: store.CannotJudge, Comment: "not my field"})
+			if l := d.ledger(got.ID); !l.Abstained || l.Verdict != "" || l.Visible {
+				t.Errorf("label %+v, want an abstention that saw nothing", l)
+			}
+			want := "open"
+			if i+1 == quorum {
+				want = "adjudication"
+			}
+			if s := d.text(`SELECT state FROM reviews`); s != want {
+				t.Errorf("after %d of %d who cannot judge the review is %s, want %s", i+1, quorum, s, want)
+			}
+			_, err = d.ClaimNext(d.ctx, a, "default", store.ClaimFilter{})
+			wantErr(t, "the item again for "+a.Name, err, store.ErrNotFound)
+		}
+		if c := d.text(`SELECT basis || ' ' || verdict || CASE WHEN abstained THEN ' abstained' ELSE '' END FROM consensus`); c != "decision  abstained" {
+			t.Errorf("consensus %q", c)
+		}
+		if r, err := d.ClaimNext(d.ctx, d.luis, "default", store.ClaimFilter{}); err != nil || r.ReviewID != id {
+			t.Errorf("the lead who settles it: %v", err)
+		}
+		d.holds()
 	}
 }
 

@@ -21,8 +21,19 @@ func TestTamperingWithDecisionsIsFound(t *testing.T) {
 		{"first answer removed", `DELETE FROM first_answers`, "was removed"},
 		{"label changed", `UPDATE labels SET verdict = 'borderline', first_verdict = 'borderline' WHERE source = 'decision'`, "than its decision"},
 		{"result changed", `UPDATE evaluations SET result_verdict = 'borderline' WHERE status = 'final'`, "is not what was decided"},
+		{"ruling changed", `UPDATE decisions SET rulings = '[{"part":"label","value":"pass"}]'`, "was changed"},
+		{"ruling of the first answer changed", `UPDATE first_answers SET rulings = '[{"part":"label","value":"pass"}]'`, "the first answer on review"},
+		{"severity changed", `UPDATE decisions SET severity = 'minor'`, "was changed"},
+		{"signed as another", `UPDATE signatures SET role = 'lead'`, "the signature of decision"},
+		{"signed something else", `UPDATE signatures SET affirmation = 'I looked.'`, "the signature of decision"},
+		{"saw something else", `UPDATE signatures SET shown = '{"stated":true}'`, "the signature of decision"},
+		{"signature removed", `DELETE FROM signatures`, "was removed"},
+		{"undone by nobody", `INSERT INTO undone_decisions (decision_id, undone_at) SELECT id, decided_at FROM decisions`, "by no event of the chain"},
+		{"label left out", `INSERT INTO withheld_labels (label_id, decision_id, why) SELECT id, decision_id, 'waits' FROM labels WHERE source = 'decision'`, "left out of the figures"},
 		{"removed", `DELETE FROM decisions`, "was removed"},
-		{"slipped in", `INSERT INTO decisions SELECT 'forged', review_id, evaluation_id, user_id, action, choice, verdict, label, findings, reason_code,
+		{"slipped in", `INSERT INTO decisions (id, review_id, evaluation_id, user_id, action, choice, verdict, label, findings, reason_code, comment,
+    confidence, blind, verdict_visible, first_verdict, first_label, adjudication, seconds, supersedes, decided_at)
+SELECT 'forged', review_id, evaluation_id, user_id, action, choice, verdict, label, findings, reason_code,
     comment, confidence, blind, verdict_visible, first_verdict, first_label, adjudication, seconds, supersedes, decided_at FROM decisions LIMIT 1`, "was slipped in"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

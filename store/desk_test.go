@@ -103,6 +103,30 @@ func (d *desk) blind(how string) {
 	}
 }
 
+// policy changes the project's policy.
+func (d *desk) policy(change func(*judge.Policy)) {
+	d.t.Helper()
+	p, err := d.ProjectNamed(d.ctx, "default")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	change(&p.Policy)
+	if _, err := d.SetPolicy(d.ctx, store.Operator("test"), "default", p.Policy, ""); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// holds checks that the chain, the rows and the kept counts agree.
+func (d *desk) holds() {
+	d.t.Helper()
+	if v, err := d.VerifyAudit(d.ctx, d.auditor); err != nil || v.Problem != "" {
+		d.t.Errorf("the audit chain: %s, %v", v.Problem, err)
+	}
+	if problems, err := d.CheckKeptCounts(d.ctx); err != nil || len(problems) > 0 {
+		d.t.Errorf("the kept counts: %v, %v", problems, err)
+	}
+}
+
 // judged is one evaluation to be put on the desk.
 type judged struct {
 	id      string // of the trace
@@ -155,7 +179,7 @@ func (d *desk) put(items ...judged) map[string]string {
 	if _, err := d.ImportTraces(d.ctx, store.Operator("test"), "default", imports); err != nil {
 		d.t.Fatal(err)
 	}
-	work, err := d.ClaimWork(d.ctx, "w", len(items), time.Minute)
+	work, err := d.ClaimWork(d.ctx, judge.Claim{Worker: "w", N: len(items), Lease: time.Minute})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -240,6 +264,27 @@ func (d *desk) text(query string, args ...any) string {
 		d.t.Fatalf("%s: %v", query, err)
 	}
 	return s
+}
+
+// list asks the file itself for texts.
+func (d *desk) list(query string, args ...any) (all []string) {
+	d.t.Helper()
+	rows, err := d.raw.QueryContext(d.ctx, query, args...)
+	if err != nil {
+		d.t.Fatalf("%s: %v", query, err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var s string
+		if err := rows.Scan(&s); err != nil {
+			d.t.Fatal(err)
+		}
+		all = append(all, s)
+	}
+	if err := rows.Err(); err != nil {
+		d.t.Fatal(err)
+	}
+	return all
 }
 
 func wantErr(t *testing.T, what string, got, want error) {

@@ -42,6 +42,8 @@ type callDetail struct {
 	Report           json.RawMessage `json:"report,omitempty"`
 	Errors           []string        `json:"errors,omitempty"`
 	TransportRetries int             `json:"transport_retries,omitempty"`
+	TransportError   string          `json:"transport_error,omitempty"`
+	StepsFrom        string          `json:"steps_from,omitempty"`
 }
 
 func detailOf(e judge.Evaluation, firstNumber int) detail {
@@ -50,7 +52,8 @@ func detailOf(e judge.Evaluation, firstNumber int) detail {
 	for i, c := range e.Calls {
 		d.Calls = append(d.Calls, callDetail{
 			Purpose: c.Purpose, Number: firstNumber + i, Sample: c.Sample, Unpriced: c.Unpriced, Engine: c.Engine, Endpoint: c.Endpoint, ModelAsked: c.ModelAsked, ModelAnswered: c.ModelAnswered,
-			Parameters: raw(c.Parameters), FinishReason: c.FinishReason, Report: raw(c.Report), Errors: c.Errors, TransportRetries: c.TransportRetries,
+			Parameters: raw(c.Parameters), FinishReason: c.FinishReason, Report: raw(c.Report), Errors: c.Errors, TransportRetries: c.TransportRetries, TransportError: c.TransportError,
+			StepsFrom: c.StepsFrom,
 		})
 	}
 	return d
@@ -235,6 +238,7 @@ FROM attempts WHERE evaluation_id = ? ORDER BY number`, evaluationID)
 		c.Purpose, c.Sample, c.Unpriced = d.Purpose, d.Sample, d.Unpriced
 		c.Engine, c.Endpoint, c.ModelAsked, c.ModelAnswered = d.Engine, d.Endpoint, d.ModelAsked, d.ModelAnswered
 		c.Parameters, c.FinishReason, c.Report, c.Errors, c.TransportRetries = raw(d.Parameters), d.FinishReason, raw(d.Report), list(d.Errors), d.TransportRetries
+		c.TransportError, c.StepsFrom = d.TransportError, d.StepsFrom
 		c.Prompt, c.Reply = plain[c.prompt], plain[c.reply]
 		calls[i] = c.Attempt
 	}

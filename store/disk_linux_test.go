@@ -113,7 +113,7 @@ func TestFullDisk(t *testing.T) {
 		if trouble := s.Trouble(err); trouble == nil || trouble.What != "the disk is full, nothing was stored" {
 			t.Errorf("round %d: error %v, in plain words %v", round, err, trouble)
 		}
-		work, err := s.ClaimWork(t.Context(), "w", 1, time.Minute)
+		work, err := s.ClaimWork(t.Context(), judge.Claim{Worker: "w", N: 1, Lease: time.Minute})
 		if err == nil { // a small write may find the last page
 			if err = s.FinishWork(t.Context(), []judge.Finished{flagged(work[0])}); err != nil && s.Trouble(err) == nil {
 				t.Errorf("round %d: finish: error %v", round, err)

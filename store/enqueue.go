@@ -50,18 +50,22 @@ func urgency(lead string, stakes judge.Stakes) int {
 // saw it can't be told any more.
 func (t *tx) enqueue(ctx context.Context, s subject, lead string, draw judge.Draw, seen bool) error {
 	due := s.policy.DueHours(lead, s.stakes, s.domain)
+	opinions := s.policy.OpinionsFor(lead, s.domain, s.stakes)
 	blind := !seen && drawBlind(s.policy, s.evaluationID, lead, s.stakes)
 	_, err := t.exec(ctx, `
 INSERT INTO reviews (id, project_id, evaluation_id, trace_id, external_id, judge, domain, stakes, title, state, urgency,
-    lead_reason, blind, stratum, inclusion_probability, due_at, opened_at, policy_version, language)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?, ?, ?, ?, ?, ?, ?, (SELECT tr.language FROM traces tr WHERE tr.id = ?))
+    lead_reason, blind, stratum, inclusion_probability, due_at, opened_at, policy_version,
+    opinions_required, language)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT tr.language FROM traces tr WHERE tr.id = ?))
 ON CONFLICT (evaluation_id) DO UPDATE SET state = 'open', urgency = excluded.urgency, lead_reason = excluded.lead_reason,
     blind = excluded.blind, stratum = excluded.stratum, inclusion_probability = excluded.inclusion_probability,
     due_at = excluded.due_at, opened_at = excluded.opened_at, policy_version = excluded.policy_version, holder_id = NULL, claimed_at = NULL,
-    lease_expires_at = NULL, adjudicating = FALSE, decided_at = NULL, priority = 0, assigned_to = NULL`,
+    lease_expires_at = NULL, adjudicating = FALSE, decided_at = NULL, opinions_required = excluded.opinions_required, round = reviews.round + 1,
+    opinions = 0, abstentions = 0, addressee = '', reopened = FALSE, priority = 0, assigned_to = NULL`,
 		t.newID(), s.projectID, s.evaluationID, s.traceID, s.externalID, s.judge, s.domain, string(s.stakes), s.title,
 		urgency(lead, s.stakes), lead, blind, draw.Stratum, draw.InclusionProbability,
-		t.now.Add(time.Duration(due)*time.Hour), t.now, s.policy.Version, s.traceID)
+		t.now.Add(time.Duration(due)*time.Hour), t.now, s.policy.Version,
+		opinions, s.traceID)
 	if err != nil {
 		return err
 	}

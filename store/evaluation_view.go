@@ -19,6 +19,9 @@ type EvaluationView struct {
 	ReviewID    string // empty: it never waited for a person
 	ReviewState string
 	Decisions   []Decision // none while sealed
+	// PeersSealed says that what others said is left out of decisions, labels
+	// and events: the actor may still answer.
+	PeersSealed bool
 	Labels      []LabelRow // of this judge on this trace; none while sealed
 	Events      []AuditEvent
 	Draw        *judge.Draw // how it came to be reviewed; nil while sealed
@@ -59,7 +62,7 @@ SELECT `+auditColumns+` FROM audit_events WHERE subject IN (?, ?, ?) AND allowed
 	// Another evaluation of the trace may be sealed though this one is not:
 	// what people said about the trace would tell of it.
 	if !traceSealed {
-		if v.Labels, err = labelsOf(ctx, s.reader, rows[0].traceRow, v.Evaluation.Judge); err != nil {
+		if v.Labels, err = labelsOf(ctx, s.reader, a, rows[0].traceRow, v.Evaluation.Judge); err != nil {
 			return v, err
 		}
 	}
@@ -67,11 +70,17 @@ SELECT `+auditColumns+` FROM audit_events WHERE subject IN (?, ?, ?) AND allowed
 		v.Events = sealEvents(v.Events)
 		return v, nil
 	}
+	if v.PeersSealed, err = peersSealed(ctx, s.reader, a, id); err != nil {
+		return v, err
+	}
+	if v.PeersSealed {
+		v.Events = sealPeerEvents(v.Events, a)
+	}
 	if v.ReviewID != "" {
 		draw.PolicyVersion = v.Evaluation.PolicyVersion
 		v.Draw = &draw
 	}
-	if v.Decisions, err = decisionsOf(ctx, s.reader, id); err != nil {
+	if v.Decisions, err = decisionsOf(ctx, s.reader, a, id); err != nil {
 		return v, err
 	}
 	v.Evaluation.Calls, err = s.callsOf(ctx, id)

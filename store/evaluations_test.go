@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -326,5 +327,41 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 	}
 	if s, err := store.Open(context.Background(), store.Options{URL: address}); err == nil {
 		t.Errorf("opened a database of a newer program: %v", s.Close())
+	}
+}
+
+// TestAttemptIsKeptWhole: every field of an attempt, also one that is added later,
+// comes back as it was. Retention alone removes texts.
+func TestAttemptIsKeptWhole(t *testing.T) {
+	s := storetest.Open(t, nil)
+	storetest.Import(t, s, storetest.Items(0, 1))
+	work := claim(t, s, "w", 1, time.Minute)
+	done := storetest.Accepted(work[0])
+	want := judge.Attempt{Number: 1, StartedAt: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC), Tokens: judge.Tokens{Prompt: 11, Completion: 13}}
+	fields := reflect.ValueOf(&want).Elem()
+	for i := range fields.NumField() {
+		f, name := fields.Field(i), fields.Type().Field(i).Name
+		switch {
+		case !f.IsZero(), name == "PromptRemovedAt", name == "ReplyRemovedAt":
+		case f.Kind() == reflect.String:
+			f.SetString("what " + name + " holds")
+		case f.Kind() == reflect.Int, f.Kind() == reflect.Int64:
+			f.SetInt(int64(i))
+		case f.Kind() == reflect.Float64:
+			f.SetFloat(0.25)
+		case f.Kind() == reflect.Bool:
+			f.SetBool(true)
+		case f.Type() == reflect.TypeFor[json.RawMessage]():
+			f.SetBytes([]byte(`{"of":"` + name + `"}`))
+		case f.Type() == reflect.TypeFor[[]string]():
+			f.Set(reflect.ValueOf([]string{"one", "two"}))
+		default:
+			t.Fatalf("the field %s is of a kind that this test does not fill", name)
+		}
+	}
+	done.Evaluation.Calls = []judge.Attempt{want}
+	finish(t, s, done)
+	if diff := cmp.Diff([]judge.Attempt{want}, view(t, s, work[0].EvaluationID).Evaluation.Calls); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

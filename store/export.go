@@ -53,7 +53,8 @@ func (s *Store) EachEvaluation(ctx context.Context, a Actor, f EvaluationFilter,
 
 // EachDecision calls fn for every decision on evaluations that the filter's
 // Project, Run, Judge and TraceID match, oldest first; Since is the time of
-// the decision. Those on evaluations sealed for the actor are left out. Roles:
+// the decision. Those on evaluations sealed for the actor are left out, and what
+// others said on items that the actor may still answer. Roles:
 // lead, auditor, admin.
 func (s *Store) EachDecision(ctx context.Context, a Actor, f EvaluationFilter, fn func(Decision) error) (err error) {
 	defer wrap(&err, "export decisions")
@@ -63,9 +64,11 @@ func (s *Store) EachDecision(ctx context.Context, a Actor, f EvaluationFilter, f
 	}
 	seal := sealedFor(a, "e.id")
 	c.and(`NOT `+seal.sql, seal.args...)
+	peers := peersSealedFor(a, "e.id")
+	c.and(`(d.user_id = ? OR NOT `+peers.sql+`)`, append([]any{a.UserID}, peers.args...)...)
 	c.and(`d.decided_at >= ?`, f.Since.UTC())
 	return eachPage(ctx, s.reader, scanDecision, func(d Decision) []any { return []any{d.At, d.At, d.ID} }, `
-SELECT `+decisionColumns+` FROM decisions d JOIN users u ON u.id = d.user_id JOIN evaluations e ON e.id = d.evaluation_id
+SELECT `+decisionColumns+` FROM `+decisionTables+` JOIN evaluations e ON e.id = d.evaluation_id
 `+c.where(), `d.decided_at >= ? AND (d.decided_at > ? OR d.id > ?)`, `d.decided_at, d.id`, c.args, fn)
 }
 
@@ -89,6 +92,8 @@ func (s *Store) EachLabel(ctx context.Context, a Actor, f EvaluationFilter, fn f
 	}
 	seal := traceSealedFor(a, "l.trace_id")
 	c.and(`NOT `+seal.sql, seal.args...)
+	known := labelsFor(a)
+	c.and(known.sql, known.args...)
 	c.and(`l.labelled_at >= ?`, f.Since.UTC())
 	return eachPage(ctx, s.reader, scanLabel, func(l LabelRow) []any { return []any{l.At, l.At, l.ID} }, `
 SELECT `+labelColumns+` FROM `+labelTables+`

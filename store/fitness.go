@@ -58,23 +58,24 @@ func (o obstacle) sentence() string {
 }
 
 // obstaclesFor lists what keeps items of a project from a person, the first that
-// counts first. Assignment by a lead goes before the person's own domains, and
-// before nothing else. A lead may take what is assigned to somebody else.
+// counts first. Assignment by a lead, or an escalation to the person, goes before
+// the person's own domains, and before nothing else. A lead may take what is assigned to somebody else.
 func obstaclesFor(ctx context.Context, q querier, a Actor, policy judge.Policy, now time.Time) ([]obstacle, error) {
 	profile, err := profileOf(ctx, q, a.UserID)
 	if err != nil {
 		return nil, err
 	}
-	list := []obstacle{{cause: CauseAssigned, sql: `(r.assigned_to IS NOT NULL AND r.assigned_to <> ?)`, args: []any{a.UserID},
-		soft: a.mayAdjudicate()}}
+	// What was sent to the person by name is for nobody else.
+	list := []obstacle{{cause: CauseAssigned, sql: `(r.assigned_to IS NOT NULL AND r.assigned_to <> ? AND NOT ` + sentToMe + `)`,
+		args: []any{a.UserID, a.UserID}, soft: a.mayAdjudicate()}}
 	if len(profile.Conflicts) > 0 {
 		list = append(list, obstacle{cause: CauseConflict,
 			sql: `EXISTS (SELECT 1 FROM review_conflicts k WHERE k.review_id = r.id AND k.user_id = ?)`, args: []any{a.UserID}})
 	}
 	if len(profile.Domains) > 0 {
 		list = append(list, obstacle{cause: CauseDomain, detail: strings.Join(profile.Domains, ", "),
-			sql:  `(r.domain NOT IN (` + placeholders(len(profile.Domains)) + `) AND (r.assigned_to IS NULL OR r.assigned_to <> ?))`,
-			args: append(anys(profile.Domains), a.UserID)})
+			sql:  `(r.domain NOT IN (` + placeholders(len(profile.Domains)) + `) AND (r.assigned_to IS NULL OR r.assigned_to <> ?) AND NOT ` + sentToMe + `)`,
+			args: append(anys(profile.Domains), a.UserID, a.UserID)})
 	}
 	for _, rule := range policy.Assignment {
 		list = append(list, unmet(rule, profile)...)
@@ -83,6 +84,9 @@ func obstaclesFor(ctx context.Context, q querier, a Actor, policy judge.Policy, 
 		sql:  `EXISTS (SELECT 1 FROM review_skips k WHERE k.review_id = r.id AND k.user_id = ? AND k.hidden_until > ?)`,
 		args: []any{a.UserID, now}}), nil
 }
+
+// sentToMe finds that a review r was sent to a person by name.
+const sentToMe = `(r.adjudicating AND r.addressee = ? AND r.addressee <> '')`
 
 // unmet are the obstacles of one rule of the policy.
 func unmet(rule judge.AssignmentRule, profile Profile) (list []obstacle) {
@@ -153,4 +157,27 @@ func (s *Store) denyUnfit(ctx context.Context, a Actor, err error, action, revie
 			data: map[string]any{"role": a.Role, "cause": err.Error()}})
 		return nil
 	})
+}
+
+// unfitByName says why an item can't be given to a person by name, as a sentence;
+// empty: it can. Their domains do not count then.
+func unfitByName(ctx context.Context, q querier, who Actor, policy judge.Policy, reviewID string, now time.Time) (why string, err error) {
+	obstacles, err := obstaclesFor(ctx, q, who, policy, now)
+	if err != nil {
+		return "", err
+	}
+	obstacles = slices.DeleteFunc(obstacles, func(o obstacle) bool {
+		return o.soft || o.cause == CauseAssigned || o.cause == CauseDomain
+	})
+	found, err := firstObstacle(ctx, q, obstacles, reviewID)
+	if err != nil || found == nil {
+		return "", err
+	}
+	switch found.cause {
+	case CauseConflict:
+		return who.Name + " has a conflict of interest with it.", nil
+	case CauseQualification:
+		return who.Name + " lacks " + found.detail + ", which the policy requires.", nil
+	}
+	return who.Name + " does not read its language.", nil
 }

@@ -12,19 +12,6 @@ import (
 	"github.com/countersign/countersign/store"
 )
 
-// policy changes the project's policy.
-func (d *desk) policy(change func(*judge.Policy)) {
-	d.t.Helper()
-	p, err := d.ProjectNamed(d.ctx, "default")
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	change(&p.Policy)
-	if _, err := d.SetPolicy(d.ctx, store.Operator("test"), "default", p.Policy, ""); err != nil {
-		d.t.Fatal(err)
-	}
-}
-
 // profile gives a person a profile.
 func (d *desk) profile(a store.Actor, p store.Profile) {
 	d.t.Helper()

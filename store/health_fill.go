@@ -21,13 +21,23 @@ const healthBatch = 500
 // fillHealth counts the rounds that were there before days were kept, once.
 // Several programs may do so at a time; one that dies leaves what it has counted.
 func (s *Store) fillHealth(ctx context.Context) error {
+	at, err := settingValue(ctx, s.reader, judgeHealthSetting, "")
+	if err != nil || at == keptCountsDone {
+		return err
+	}
+	upgrade, err := s.beginUpgrade(ctx, "counting what judges did", at)
+	if err != nil {
+		return err
+	}
 	for {
-		at, err := settingValue(ctx, s.reader, judgeHealthSetting, "")
-		if err != nil || at == keptCountsDone {
-			return err
-		}
 		if err := s.writeAlone(ctx, s.fillHealthBatch(ctx)); err != nil {
 			return fmt.Errorf("after evaluation %q: %w", at, err)
+		}
+		if at, err = settingValue(ctx, s.reader, judgeHealthSetting, ""); err != nil || at == keptCountsDone {
+			return err
+		}
+		if err := upgrade.upTo(ctx, s.reader, at); err != nil {
+			return err
 		}
 	}
 }

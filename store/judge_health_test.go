@@ -24,7 +24,7 @@ func (d *desk) byModel(n int, model string, change func(i int, f *judge.Finished
 	if _, err := d.ImportTraces(d.ctx, store.Operator("test"), "default", items); err != nil {
 		d.t.Fatal(err)
 	}
-	work, err := d.ClaimWork(d.ctx, "w", n, time.Minute)
+	work, err := d.ClaimWork(d.ctx, judge.Claim{Worker: "w", N: n, Lease: time.Minute})
 	if err != nil || len(work) != n {
 		d.t.Fatalf("claimed %d, error %v", len(work), err)
 	}
@@ -136,7 +136,7 @@ func TestJudgeHealth(t *testing.T) {
 	if err := d.RetryEvaluation(d.ctx, d.lea, d.text(`SELECT id FROM evaluations WHERE lead_reason = 'judge_failed'`)); err != nil {
 		t.Fatal(err)
 	}
-	work, err := d.ClaimWork(d.ctx, "w", 1, time.Minute)
+	work, err := d.ClaimWork(d.ctx, judge.Claim{Worker: "w", N: 1, Lease: time.Minute})
 	if err != nil || len(work) != 1 {
 		t.Fatalf("claimed %d, %v", len(work), err)
 	}
@@ -179,11 +179,16 @@ func TestHealthOfAnOlderDatabase(t *testing.T) {
 			t.Fatalf("%s: %v", query, err)
 		}
 	}
-	again, err := store.Open(d.ctx, store.Options{URL: d.address, Now: d.clock.Now})
+	var told []store.Upgrade
+	again, err := store.Open(d.ctx, store.Options{URL: d.address, Now: d.clock.Now, Upgraded: func(u store.Upgrade) { told = append(told, u) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer again.Close()
+	upgrade := store.Upgrade{What: "counting what judges did", Total: 3}
+	if diff := cmp.Diff([]store.Upgrade{upgrade, {What: upgrade.What, Done: 3, Total: 3}}, told); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
+	}
 	want := store.Health{Evaluations: 3, Calls: 3, Reports: 3, PromptTokens: 300, CompletionTokens: 30, CostUSD: 0.003, LatencyP50MS: 16, LatencyP95MS: 16,
 		Checks: []store.CheckCount{{Name: "score.class", Run: 3, Failed: 3}}}
 	if diff := cmp.Diff(want, d.health(d.auditor, store.HealthFilter{}).Total); diff != "" {

@@ -100,7 +100,7 @@ func TestLabelsOfAnOlderDatabase(t *testing.T) {
 		Plan: []judge.Planned{{Judge: "equivalence", PromptVersion: "v0", Engine: judge.EngineRules, Model: judge.EngineRules, Judgment: judge.NoJudgment}}}}); err != nil {
 		t.Fatal(err)
 	}
-	work, err := d.ClaimWork(d.ctx, "w", 1, time.Minute)
+	work, err := d.ClaimWork(d.ctx, judge.Claim{Worker: "w", N: 1, Lease: time.Minute})
 	if err != nil || len(work) != 1 {
 		t.Fatal(len(work), err)
 	}

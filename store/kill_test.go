@@ -59,7 +59,7 @@ func workOn(path string) error {
 		for _, item := range items {
 			fmt.Println("imported", item.Trace.ID)
 		}
-		work, err := s.ClaimWork(ctx, "child", 40, time.Hour)
+		work, err := s.ClaimWork(ctx, judge.Claim{Worker: "child", N: 40, Lease: time.Hour})
 		if err != nil {
 			return err
 		}

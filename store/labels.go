@@ -11,7 +11,7 @@ import (
 
 // recomputeConsensus brings the human side of agreement of these traces and
 // this judge in step with their labels. Call it in the transaction that added
-// the labels. Traces may repeat; those without labels are left alone.
+// the labels. Traces may repeat; those without labels that count have none.
 //
 // The rule: the newest adjudicated label; else the newest decision; else the
 // most frequent of the imported labels, the newest of each reviewer counting
@@ -19,6 +19,8 @@ import (
 // there is nothing else. Labels are counted where every voter has one, else
 // verdicts; two front runners make a tie, which has no verdict. Of every label
 // the first answer counts: what was said before the judge's verdict was known.
+// Withheld labels (withheld.go) count for nothing: of several opinions that agree
+// it is the newest once the item is settled.
 func recomputeConsensus(ctx context.Context, t *tx, projectID, judgeName string, traceIDs []string) error {
 	scale, err := labelScale(ctx, t, projectID, judgeName)
 	if err != nil {
@@ -33,6 +35,10 @@ func recomputeConsensus(ctx context.Context, t *tx, projectID, judgeName string,
 		}
 		for _, id := range batch {
 			if len(said[id]) == 0 {
+				// All of its labels were taken back, or it never had any.
+				if _, err := t.exec(ctx, `DELETE FROM consensus WHERE project_id = ? AND judge = ? AND trace_id = ?`, projectID, judgeName, id); err != nil {
+					return err
+				}
 				continue
 			}
 			c := settle(said[id])
@@ -111,9 +117,9 @@ WHERE l.project_id = ? AND l.judge = ? ORDER BY j.current, j.created_at, j.id`, 
 // votesOn reads every label on these traces, by trace, the newest first.
 func votesOn(ctx context.Context, q querier, projectID, judgeName string, traceIDs []string, scale map[string]meaning) (map[string][]vote, error) {
 	rows, err := q.QueryContext(ctx, `
-SELECT trace_id, id, reviewer, source, adjudicated, first_verdict, first_label, verdict, label, abstained, verdict_visible, stratum,
-    inclusion_probability, cluster, labelled_at
-FROM labels WHERE project_id = ? AND judge = ? AND trace_id IN (`+placeholders(len(traceIDs))+`)`,
+SELECT l.trace_id, l.id, l.reviewer, l.source, l.adjudicated, l.first_verdict, l.first_label, l.verdict, l.label, l.abstained,
+    l.verdict_visible, l.stratum, l.inclusion_probability, l.cluster, l.labelled_at
+FROM labels l WHERE l.project_id = ? AND l.judge = ? AND l.trace_id IN (`+placeholders(len(traceIDs))+`) AND `+counted,
 		slices.Concat([]any{projectID, judgeName}, anys(traceIDs))...)
 	if err != nil {
 		return nil, err

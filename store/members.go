@@ -91,6 +91,12 @@ func (p Profile) check() (Profile, error) {
 	return p, nil
 }
 
+// standing is what stands beside the person's signature: their title and their
+// qualifications.
+func (p Profile) standing() string {
+	return strings.Join(slices.DeleteFunc(append([]string{p.Title}, p.Qualifications...), func(s string) bool { return s == "" }), ", ")
+}
+
 // location is the person's time zone.
 func (p Profile) location() *time.Location {
 	if at, err := time.LoadLocation(p.TimeZone); err == nil {
@@ -258,7 +264,8 @@ func (t *tx) auditMember(a Actor, u User, before Profile, c MemberChange) {
 	}
 }
 
-// unassignAll takes a person's name off every item.
+// unassignAll takes a person's name off every item: what is assigned to them, and
+// what was sent to them to settle, which leads settle then.
 func (t *tx) unassignAll(ctx context.Context, a Actor, userID string) error {
 	type item struct{ review, project string }
 	items, err := collect(ctx, t, func(r *sql.Rows, i *item) error { return r.Scan(&i.review, &i.project) }, `
@@ -272,6 +279,19 @@ WHERE r.project_id = p.id AND r.assigned_to = ? AND r.state IN ('open', 'claimed
 			return err
 		}
 		t.audit(event{project: i.project, actor: a, action: "review.assigned", subject: "review:" + i.review,
+			data: map[string]any{"from": userID, "to": "", "cause": "the person decides no more"}})
+	}
+	sent, err := collect(ctx, t, func(r *sql.Rows, i *item) error { return r.Scan(&i.review, &i.project) }, `
+SELECT r.id, p.name FROM reviews r JOIN projects p ON p.id = r.project_id
+WHERE r.addressee = ? AND r.addressee <> '' AND r.state IN ('open', 'claimed', 'adjudication') AND r.adjudicating ORDER BY r.id`, userID)
+	if err != nil {
+		return err
+	}
+	for _, i := range sent {
+		if _, err := t.exec(ctx, `UPDATE reviews SET addressee = '' WHERE id = ?`, i.review); err != nil {
+			return err
+		}
+		t.audit(event{project: i.project, actor: a, action: "review.reassigned", subject: "review:" + i.review,
 			data: map[string]any{"from": userID, "to": "", "cause": "the person decides no more"}})
 	}
 	return nil

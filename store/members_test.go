@@ -123,3 +123,18 @@ func TestMemberStopsDeciding(t *testing.T) {
 	wantErr(t, "enabling nobody", d.EnableUser(d.ctx, root, "x@example.org"), store.ErrNotFound)
 	d.checkKept("all that")
 }
+
+// What a profile says stands, as it was then, beside the signature.
+func TestSignatureHasTheProfile(t *testing.T) {
+	d := openDesk(t)
+	d.blind("never")
+	id := d.one()
+	d.profile(d.ann, store.Profile{Title: "Consultant", Qualifications: []string{"Physician", "Senior"}})
+	d.claim(d.ann, id)
+	d.decide(d.ann, id, store.DecisionInput{Action: store.Confirm})
+	d.profile(d.ann, store.Profile{})
+	r, err := d.GetReview(d.ctx, d.auditor, id)
+	if err != nil || len(r.Decisions) != 1 || r.Decisions[0].Signature == nil || r.Decisions[0].Signature.Qualification != "Consultant, Physician, Senior" {
+		t.Errorf("decisions %+v, %v", r.Decisions, err)
+	}
+}

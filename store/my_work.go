@@ -13,6 +13,8 @@ type MyWork struct {
 	// ForLead counts what waits for a lead, to leads and admins.
 	ForLead int
 	Skipped int  // today
+	Drafts  int  // items that they typed on and did not sign
+	ForMe   int  // what was sent to them by name
 	Today   Pace // since midnight of their time zone
 	Week    Pace // since Monday, by their time zone
 }
@@ -48,6 +50,12 @@ func (s *Store) MyWork(ctx context.Context, a Actor, project string) (w MyWork, 
 		}
 	}
 	if w.Skipped, err = s.CountQueue(ctx, a, QueueFilter{Project: p.Name, State: QueueSkipped}); err != nil {
+		return w, err
+	}
+	if w.Drafts, err = s.CountQueue(ctx, a, QueueFilter{Project: p.Name, State: QueueDrafts}); err != nil {
+		return w, err
+	}
+	if w.ForMe, err = s.CountQueue(ctx, a, QueueFilter{Project: p.Name, State: QueueForMe}); err != nil {
 		return w, err
 	}
 	profile, err := profileOf(ctx, s.reader, a.UserID)

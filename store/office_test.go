@@ -43,6 +43,7 @@ func (o *office) step() string {
 		{"import", 4, o.importSome}, {"judge", 4, o.judgeSome}, {"claim", 3, o.claimOne}, {"answer", 3, o.answerOne},
 		{"decide", 5, o.decideOne}, {"reopen", 2, o.reopenOne}, {"retry", 1, o.retryOne}, {"request", 2, o.requestOne},
 		{"expose", 2, o.exposeOne}, {"release", 1, o.releaseOne}, {"take over", 1, o.takeOver}, {"change the queue", 3, o.changeSome},
+		{"undo", 3, o.undoOne}, {"agree", 2, o.agreeOne}, {"add", 3, o.addOne}, {"raise", 1, o.raiseOne}, {"reassign", 1, o.reassignOne},
 	}
 	total := 0
 	for _, s := range steps {
@@ -128,13 +129,17 @@ func (o *office) blindly() {
 		return
 	}
 	p.Policy.Blind = pick(o.r, "always", "always", "never")
+	p.Policy.Opinions = &judge.Opinions{Default: pick(o.r, 1, 1, 2, 3)}
+	p.Policy.CannotJudge = pick(o.r, 1, 2)
+	hour := 3600 // the office is slow
+	p.Policy.UndoSeconds = &hour
 	if _, err := o.SetPolicy(o.ctx, store.Operator("test"), "default", p.Policy, ""); err != nil && !errors.Is(err, store.ErrConflict) {
 		o.t.Error(err)
 	}
 }
 
 func (o *office) judgeSome() error {
-	work, err := o.ClaimWork(o.ctx, o.name, 1+o.r.IntN(6), time.Hour)
+	work, err := o.ClaimWork(o.ctx, judge.Claim{Worker: o.name, N: 1 + o.r.IntN(6), Lease: time.Hour})
 	var done []judge.Finished
 	for _, w := range work {
 		if o.r.IntN(8) == 0 {
@@ -201,8 +206,88 @@ func (o *office) decideOne() error {
 	if in.Action == store.Override {
 		in.Verdict = pick(o.r, judge.Pass, judge.Borderline, judge.Fail)
 	}
-	_, err = o.Decide(o.ctx, a, item.ReviewID, in)
+	if in.Action == store.Escalate {
+		in.To = pick(o.r, "", "", "lead", pick(o.r, o.people...).UserID)
+	}
+	d, err := o.Decide(o.ctx, a, item.ReviewID, in)
+	if err == nil && o.r.IntN(3) == 0 { // a slip
+		_, err = o.Undo(o.ctx, a, d.ReviewID)
+	}
 	return err
+}
+
+// review is a random one of all there are, decided or not.
+func (o *office) review() (string, error) {
+	ids := o.list(`SELECT id FROM reviews ORDER BY id`)
+	if len(ids) == 0 {
+		return "", store.ErrNotFound
+	}
+	return pick(o.r, ids...), nil
+}
+
+// agreeOne lets people answer one item one after another, mostly the same.
+func (o *office) agreeOne() error {
+	ids := o.list(`SELECT id FROM reviews WHERE state = 'open' AND opinions_required > 1 ORDER BY id`)
+	if len(ids) == 0 {
+		return store.ErrNotFound
+	}
+	id := pick(o.r, ids...)
+	for _, i := range o.r.Perm(len(o.people)) {
+		a := o.people[i]
+		r, err := o.ClaimReview(o.ctx, a, id)
+		if err != nil {
+			return err
+		}
+		in := store.DecisionInput{Action: store.Override, Verdict: pick(o.r, judge.Pass, judge.Pass, judge.Pass, judge.Fail), ReasonCode: "other", Comment: "c"}
+		if r.Sealed {
+			if _, err := o.CommitFirstAnswer(o.ctx, a, id, store.Answer{Verdict: in.Verdict}); err != nil {
+				return err
+			}
+		}
+		if r.Sealed || r.First != nil {
+			in.Action, in.Verdict = store.Keep, ""
+		}
+		if _, err := o.Decide(o.ctx, a, id, in); err != nil {
+			return err
+		}
+		o.clock.add(time.Minute)
+	}
+	return nil
+}
+
+func (o *office) undoOne() error {
+	ids := o.list(`SELECT review_id FROM decisions ORDER BY decided_at DESC, id DESC LIMIT 3`)
+	if len(ids) == 0 {
+		return store.ErrNotFound
+	}
+	_, err := o.Undo(o.ctx, pick(o.r, o.people...), pick(o.r, ids...))
+	return err
+}
+
+func (o *office) addOne() error {
+	ids := o.list(`SELECT id FROM reviews WHERE state = 'decided' ORDER BY id`)
+	if len(ids) == 0 {
+		return store.ErrNotFound
+	}
+	_, err := o.AddSecondOpinion(o.ctx, pick(o.r, o.people...), pick(o.r, ids...),
+		store.DecisionInput{Action: store.Override, Verdict: pick(o.r, judge.Pass, judge.Fail), ReasonCode: "other", Comment: "c"})
+	return err
+}
+
+func (o *office) raiseOne() error {
+	id, err := o.review()
+	if err != nil {
+		return err
+	}
+	return o.RaiseOpinions(o.ctx, o.lea, id, 2)
+}
+
+func (o *office) reassignOne() error {
+	id, err := o.review()
+	if err != nil {
+		return err
+	}
+	return o.Reassign(o.ctx, o.luis, id, pick(o.r, "", "lead", pick(o.r, o.people...).UserID))
 }
 
 // evaluation is a random one with a status.

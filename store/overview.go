@@ -115,7 +115,7 @@ func (s *Store) paceSince(ctx context.Context, a Actor, projectID string, since 
 		return err
 	}, `
 SELECT d.seconds, d.action = 'override', d.verdict_visible FROM decisions d JOIN reviews r ON r.id = d.review_id
-WHERE d.user_id = ? AND d.decided_at >= ? AND r.project_id = ? AND d.action IN ('confirm', 'override')`, a.UserID, since.UTC(), projectID)
+WHERE d.user_id = ? AND d.decided_at >= ? AND r.project_id = ? AND d.action IN ('confirm', 'override') AND `+standing, a.UserID, since.UTC(), projectID)
 	if err != nil || len(seconds) == 0 {
 		return Pace{}, err
 	}

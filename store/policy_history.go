@@ -49,7 +49,7 @@ SELECT version, policy, author, comment, created_at FROM policies WHERE project_
 		return v, err
 	}
 	if len(found) == 0 {
-		return v, fmt.Errorf("policy: %w", ErrNotFound)
+		return v, fmt.Errorf("the present policy is version %d: %w", p.Policy.Version, ErrNotFound)
 	}
 	return found[0], nil
 }

@@ -21,6 +21,14 @@ func TestPoliciesAreKept(t *testing.T) {
 	if p, err = d.SetPolicy(d.ctx, d.lea, "default", p.Policy, " more audits "); err != nil {
 		t.Fatal(err)
 	}
+	// The same again is no version and no event.
+	events := d.text(`SELECT count(*) FROM audit_events`)
+	if same, err := d.SetPolicy(d.ctx, d.lea, "default", p.Policy, "again"); err != nil || same.Policy.Version != 2 {
+		t.Errorf("the same policy again: version %d, error %v, want version 2", same.Policy.Version, err)
+	}
+	if now := d.text(`SELECT count(*) FROM audit_events`); now != events {
+		t.Errorf("%s events on record after nothing was changed, before %s", now, events)
+	}
 	if _, err := d.SetPolicy(d.ctx, d.lea, "default", p.Policy, strings.Repeat("x", 4001)); !errors.Is(err, store.ErrInvalid) {
 		t.Errorf("a long comment: %v", err)
 	}

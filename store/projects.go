@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -106,7 +107,8 @@ INSERT INTO projects (id, name, policy, created_at) VALUES (?, ?, ?, ?) ON CONFL
 
 // SetPolicy replaces the policy of a project. The version counts up by itself;
 // p.Version must be the version that was changed, so that two leads don't
-// overwrite each other (ErrConflict). The comment, at most 4,000 characters or
+// overwrite each other (ErrConflict). A policy that says the same as the present one
+// makes no version: the project is given back as it is. The comment, at most 4,000 characters or
 // empty, says why and is kept with the policy. Roles: lead, admin.
 func (s *Store) SetPolicy(ctx context.Context, a Actor, project string, p judge.Policy, comment string) (changed Project, err error) {
 	defer wrap(&err, "set the policy of project %q", project)
@@ -133,6 +135,9 @@ func (s *Store) SetPolicy(ctx context.Context, a Actor, project string, p judge.
 			return fmt.Errorf("the policy has version %d and the change was made to version %d: %w", changed.Policy.Version, p.Version, ErrConflict)
 		}
 		before := changed.Policy
+		if bytes.Equal(before.YAML(), p.YAML()) {
+			return nil
+		}
 		p.Version++
 		changed.Policy = p
 		t.audit(event{project: project, actor: a, action: "policy.changed", subject: "project:" + changed.ID,
@@ -142,8 +147,8 @@ func (s *Store) SetPolicy(ctx context.Context, a Actor, project string, p judge.
 	return changed, err
 }
 
-// checkPolicy holds a policy to its rules. The field is that of the first fault,
-// the message tells all.
+// checkPolicy holds a policy to its rules. The field is the place of the first
+// fault, the message tells all.
 func checkPolicy(p judge.Policy) error {
 	err := p.Check()
 	if err == nil {
@@ -153,7 +158,7 @@ func checkPolicy(p judge.Policy) error {
 	if !errors.As(err, &first) {
 		return err
 	}
-	field := strings.ReplaceAll(strings.TrimPrefix(first.Path, "/"), "/", ".")
+	field := first.Place()
 	return invalid(field, "%s", strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n", "; "), field+" "))
 }
 

@@ -30,7 +30,7 @@ func (d *desk) queue(n int) {
 
 func (d *desk) work(n int) []judge.Work {
 	d.t.Helper()
-	work, err := d.ClaimWork(d.ctx, "w", n, time.Hour)
+	work, err := d.ClaimWork(d.ctx, judge.Claim{Worker: "w", N: n, Lease: time.Hour})
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -30,18 +30,26 @@ type QueueItem struct {
 	DueAt          time.Time
 	OpenedAt       time.Time
 	Blind          bool
-	Adjudicating   bool   // a lead has to settle it
+	Adjudicating   bool   // somebody else has to settle it: a lead, or the addressee
 	Priority       int    // 1..3 set by a lead; 0: by reason and stakes
 	AssignedID     string // who it is meant for; empty: whoever takes it
 	AssignedName   string
-	Draw           judge.Draw // zero while sealed: only accepted evaluations are drawn
+	// Addressee alone settles an adjudicating item: a user's id or a role; empty:
+	// leads and admins. AddresseeName is the person's.
+	Addressee     string
+	AddresseeName string
+	// OpinionsRequired people answer the item before it is settled; Opinions have.
+	OpinionsRequired int
+	Opinions         int
+	Draw             judge.Draw // zero while sealed: only accepted evaluations are drawn
 }
 
 // queueColumns are read with the sealing condition in front of them.
 const queueColumns = `r.id, r.evaluation_id, r.external_id, r.title, r.judge, r.domain, r.stakes, r.state,
     COALESCE(r.holder_id, ''), COALESCE(h.name, ''), r.lease_expires_at, r.due_at, r.opened_at, r.blind, r.adjudicating,
     r.stratum, r.inclusion_probability, r.urgency, r.priority, COALESCE(r.assigned_to, ''),
-    COALESCE((SELECT ua.name FROM users ua WHERE ua.id = r.assigned_to), '')`
+    COALESCE((SELECT ua.name FROM users ua WHERE ua.id = r.assigned_to), ''), r.addressee,
+    COALESCE((SELECT ad.name FROM users ad WHERE ad.id = r.addressee AND r.addressee <> ''), ''), r.opinions_required, r.opinions`
 
 // waiting is the condition of the index reviews_queue.
 const waiting = `r.state IN ('open', 'claimed', 'adjudication')`
@@ -55,7 +63,7 @@ type queueRow struct {
 func (q *queueRow) fields(lease *sql.NullTime) []any {
 	return []any{&q.Sealed, &q.ReviewID, &q.EvaluationID, &q.TraceID, &q.Title, &q.Judge, &q.Domain, &q.Stakes, &q.State,
 		&q.HolderID, &q.HolderName, lease, &q.DueAt, &q.OpenedAt, &q.Blind, &q.Adjudicating,
-		&q.Draw.Stratum, &q.Draw.InclusionProbability, &q.urgency, &q.Priority, &q.AssignedID, &q.AssignedName}
+		&q.Draw.Stratum, &q.Draw.InclusionProbability, &q.urgency, &q.Priority, &q.AssignedID, &q.AssignedName, &q.Addressee, &q.AddresseeName, &q.OpinionsRequired, &q.Opinions}
 }
 
 // settle makes a row that was read fit to be shown to an actor.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ const (
 	ChangePriority = "priority" // to Priority; 0: by reason and stakes
 	ChangeDue      = "due"      // to Due
 	ChangeBlind    = "blind"    // to Blind
+	ChangeOpinions = "opinions" // at least Opinions people answer them
 	ChangeRelease  = "release"  // whoever holds them gives them back
 	ChangeWithdraw = "withdraw" // out of the queue, for Reason
 )
@@ -38,6 +40,7 @@ type QueueChange struct {
 	Priority int    // 0..3
 	Due      time.Time
 	Blind    bool
+	Opinions int    // 2..judge.MaxOpinions
 	Reason   string // of withdraw: 1 to 500 characters
 }
 
@@ -141,6 +144,10 @@ func (c QueueChange) check(now time.Time) error {
 		case c.Due.After(now.AddDate(1, 0, 0)):
 			return invalid("due", "is more than a year ahead")
 		}
+	case ChangeOpinions:
+		if c.Opinions < 2 || c.Opinions > judge.MaxOpinions {
+			return invalid("opinions", "is %d: it lies between 2 and %d", c.Opinions, judge.MaxOpinions)
+		}
 	case ChangeWithdraw:
 		if strings.TrimSpace(c.Reason) == "" {
 			return invalid("reason", "is missing: say why in a sentence")
@@ -149,7 +156,7 @@ func (c QueueChange) check(now time.Time) error {
 			return invalid("reason", "is longer than %d characters", maxWithdrawal)
 		}
 	default:
-		return invalid("action", "is %q: it is one of assign, priority, due, blind, release, withdraw", c.Action)
+		return invalid("action", "is %q: it is one of assign, priority, due, blind, opinions, release, withdraw", c.Action)
 	}
 	return nil
 }
@@ -233,10 +240,17 @@ func (t *tx) change(ctx context.Context, a Actor, p Project, item changeable, c 
 		return true, "", err
 	case ChangeBlind:
 		return t.changeBlind(ctx, a, item, c.Blind)
+	case ChangeOpinions:
+		changed, err := t.raiseOpinions(ctx, a, item.reviewState, c.Opinions)
+		if errors.Is(err, ErrConflict) {
+			text := strings.TrimSuffix(err.Error(), ": "+ErrConflict.Error())
+			return false, strings.ToUpper(text[:1]) + text[1:] + ".", nil
+		}
+		return changed, "", err
 	case ChangeRelease:
-		return t.takeBack(ctx, a, item, "released by a lead")
+		return t.endClaim(ctx, a, item, "released by a lead")
 	}
-	return true, "", t.withdraw(ctx, a, item, c.Reason)
+	return true, "", t.withdrawItem(ctx, a, item, c.Reason)
 }
 
 func (t *tx) auditChange(a Actor, item changeable, action string, data map[string]any) {
@@ -287,7 +301,7 @@ func (t *tx) assign(ctx context.Context, a Actor, item changeable, c QueueChange
 		}
 	}
 	if c.Release && item.state == stateClaimed && item.holderID != to.ID {
-		if changed, why, err = t.takeBack(ctx, a, item, "assigned to somebody else"); err != nil || why != "" {
+		if changed, why, err = t.endClaim(ctx, a, item, "assigned to somebody else"); err != nil || why != "" {
 			return false, why, err
 		}
 	}
@@ -301,38 +315,19 @@ func (t *tx) assign(ctx context.Context, a Actor, item changeable, c QueueChange
 
 // unfitFor says why a person could not decide an item that is assigned to them.
 func (t *tx) unfitFor(ctx context.Context, u User, item changeable) (why string, err error) {
-	if item.adjudicating {
-		switch err := maySettle(ctx, t, u.Actor(), item.id); {
-		case err == errNotForThem && u.Actor().mayAdjudicate():
-			return u.Name + " sent it to a lead, so another one has to settle it.", nil
-		case err == errNotForThem:
-			return "It waits for a lead, and " + u.Name + " is none.", nil
-		case err != nil:
-			return "", err
-		}
-	}
-	obstacles, err := obstaclesFor(ctx, t, u.Actor(), item.policy, t.now)
-	if err != nil {
+	switch err := mayAnswer(ctx, t, u.Actor(), item.reviewState); {
+	case errors.Is(err, errNotForThem) && !u.Actor().isAddressee(item.addressee):
+		return "It waits for a lead or for somebody who is named, and " + u.Name + " is neither.", nil
+	case errors.Is(err, errNotForThem), errors.Is(err, ErrConflict):
+		return u.Name + " has given an answer on it, so it needs somebody else.", nil
+	case err != nil:
 		return "", err
 	}
-	obstacles = slices.DeleteFunc(obstacles, func(o obstacle) bool {
-		return o.soft || o.cause == CauseAssigned || o.cause == CauseDomain
-	})
-	found, err := firstObstacle(ctx, t, obstacles, item.id)
-	if err != nil || found == nil {
-		return "", err
-	}
-	switch found.cause {
-	case CauseConflict:
-		return u.Name + " has a conflict of interest with it.", nil
-	case CauseQualification:
-		return u.Name + " lacks " + found.detail + ", which the policy requires.", nil
-	}
-	return u.Name + " does not read its language.", nil
+	return unfitByName(ctx, t, u.Actor(), item.policy, item.id, t.now)
 }
 
-// takeBack ends a claim, live or run out; what nobody holds stays as it is.
-func (t *tx) takeBack(ctx context.Context, a Actor, item changeable, cause string) (changed bool, why string, err error) {
+// endClaim ends a claim, live or run out; what nobody holds stays as it is.
+func (t *tx) endClaim(ctx context.Context, a Actor, item changeable, cause string) (changed bool, why string, err error) {
 	if item.state != stateClaimed {
 		return false, "", nil
 	}
@@ -370,9 +365,9 @@ ON CONFLICT (evaluation_id, user_id) DO NOTHING`, item.id, a.UserID, item.subjec
 	return true, "", nil
 }
 
-// withdraw takes an item out of the queue undecided. The judge's verdict must not
+// withdrawItem takes an item out of the queue undecided. The judge's verdict must not
 // become the result by that, and nothing else is known: there is none.
-func (t *tx) withdraw(ctx context.Context, a Actor, item changeable, reason string) error {
+func (t *tx) withdrawItem(ctx context.Context, a Actor, item changeable, reason string) error {
 	reason = strings.TrimSpace(reason)
 	if _, err := t.closeReview(ctx, item.projectID, item.evaluationID); err != nil {
 		return err

@@ -227,7 +227,7 @@ func TestChangeIsAllOrNothing(t *testing.T) {
 	}
 	want := map[string]string{
 		"med": "ben lacks physician, which the policy requires.", "german": "ben does not read its language.",
-		"acme": "ben has a conflict of interest with it.", "sent": "It waits for a lead, and ben is none.", "done": "It is decided.",
+		"acme": "ben has a conflict of interest with it.", "sent": "It waits for a lead or for somebody who is named, and ben is neither.", "done": "It is decided.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("refused (-want +got):\n%s", diff)
@@ -285,5 +285,67 @@ func TestChangeDue(t *testing.T) {
 	late, _, err := d.ListQueue(d.ctx, d.ann, store.QueueFilter{Overdue: true})
 	if diff := cmp.Diff([]string{"b"}, traceIDs(late)); err != nil || diff != "" {
 		t.Errorf("overdue: %s%v", diff, err)
+	}
+}
+
+// More opinions are asked for on many items at once, and never fewer.
+func TestChangeOpinions(t *testing.T) {
+	d := openDesk(t)
+	d.blind("never")
+	reviews := d.put(judged{id: "a"}, judged{id: "b"}, judged{id: "c"})
+	d.change([]string{reviews["a"], reviews["b"]}, store.QueueChange{Action: store.ChangeOpinions, Opinions: 2})
+	d.claim(d.ann, reviews["a"])
+	d.decide(d.ann, reviews["a"], store.DecisionInput{Action: store.Confirm})
+	if got := d.served(d.ann); !slices.Equal(got, []string{"b", "c"}) {
+		t.Errorf("ann is given %v after her opinion on a", got)
+	}
+	if why, err := d.WhyQueue(d.ctx, d.ann, ""); err != nil || why.Free != 2 || !slices.Equal(why.Withheld, []store.Withheld{{Cause: store.CauseAnswered, N: 1}}) {
+		t.Errorf("ann is told %+v, %v", why, err)
+	}
+	d.claim(d.ben, reviews["c"])
+	d.decide(d.ben, reviews["c"], store.DecisionInput{Action: store.Escalate, Comment: "c", To: d.ann.UserID})
+	_, err := d.ChangeQueue(d.ctx, d.lea, "", []string{reviews["b"], reviews["c"]}, store.QueueChange{Action: store.ChangeOpinions, Opinions: 3})
+	var refused *store.ChangeRefusedError
+	if !errors.As(err, &refused) || len(refused.Items) != 1 || refused.Items[0].Why != "This item waits for one person to settle it: more opinions change nothing." {
+		t.Errorf("asking for opinions on what was escalated: %v", err)
+	}
+	_, err = d.ChangeQueue(d.ctx, d.lea, "", []string{reviews["a"]}, store.QueueChange{Action: store.ChangeAssign, User: d.ann.UserID})
+	if !errors.As(err, &refused) || refused.Items[0].Why != "ann has given an answer on it, so it needs somebody else." {
+		t.Errorf("assigning it to who has answered: %v", err)
+	}
+	wantField(t, "one opinion", func() error {
+		_, err := d.ChangeQueue(d.ctx, d.lea, "", []string{reviews["a"]}, store.QueueChange{Action: store.ChangeOpinions, Opinions: 1})
+		return err
+	}(), "opinions")
+	d.checkKept("opinions on many")
+}
+
+// What was sent to a person by name is theirs whatever their domains; but nobody
+// is sent what they have a conflict of interest with, and who leaves gives it back.
+func TestSentByName(t *testing.T) {
+	d := openDesk(t)
+	d.blind("never")
+	reviews := d.put(judged{id: "a", domain: "legal"}, judged{id: "b", run: "acme"})
+	d.profile(d.ann, store.Profile{Domains: []string{"medical"}, Conflicts: []string{"acme"}})
+	send := func(id string) error {
+		d.claim(d.ben, reviews[id])
+		_, err := d.Decide(d.ctx, d.ben, reviews[id], store.DecisionInput{Action: store.Escalate, Comment: "c", To: d.ann.UserID})
+		return err
+	}
+	if err := send("a"); err != nil {
+		t.Fatal(err)
+	}
+	wantField(t, "sending a conflict", send("b"), "to")
+	if got := d.served(d.ann); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("ann is given %v, want what was sent to her", got)
+	}
+	if w, err := d.MyWork(d.ctx, d.ann, ""); err != nil || w.ForMe != 1 || w.Next == nil || w.Next.TraceID != "a" {
+		t.Errorf("ann's work %+v, %v", w, err)
+	}
+	if err := d.DisableUser(d.ctx, store.Operator("test"), "ann@example.org"); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.served(d.lea); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("after ann left lea is given %v, want what was sent to ann", got)
 	}
 }

@@ -47,7 +47,7 @@ func TestCountsAreOfTheRows(t *testing.T) {
 func (d *desk) checkCounts(a store.Actor, when string) {
 	d.t.Helper()
 	for _, f := range []store.QueueFilter{
-		{}, {State: store.QueueFree}, {State: store.QueueMine}, {State: store.QueueAdjudication}, {State: store.QueueAssigned}, {State: store.QueueSkipped},
+		{}, {State: store.QueueFree}, {State: store.QueueMine}, {State: store.QueueAdjudication}, {State: store.QueueAssigned}, {State: store.QueueSkipped}, {State: store.QueueForMe}, {State: store.QueueDrafts},
 		{Overdue: true}, {Blind: "yes"}, {Blind: "no"}, {Held: store.HeldByNobody}, {Held: store.HeldByMe}, {Held: d.ben.UserID}, {Assigned: store.HeldByNobody},
 		{Assigned: d.ann.UserID}, {Waiting: 30 * time.Minute}, {Priority: 1}, {Judge: "tone", Stakes: "standard"}, {Run: "first"},
 		{Reason: judge.ReasonCriticalError}, {Lead: store.LeadSealed},

@@ -13,13 +13,15 @@ const (
 	QueueWaiting      = "waiting"      // all that waits, claimed or not; the default
 	QueueMine         = "mine"         // what the actor holds
 	QueueFree         = "free"         // what nobody holds
-	QueueAdjudication = "adjudication" // what a lead has to settle
+	QueueAdjudication = "adjudication" // what a lead, or who is named, has to settle
+	QueueForMe        = "for_me"       // of that, what was sent to the actor by name
 	QueueAssigned     = "assigned"     // what is assigned to the actor
 	QueueSkipped      = "skipped"      // what the actor skipped today
+	QueueDrafts       = "drafts"       // what the actor has typed on and not signed, also where others settled it since
 )
 
 // queueStates are the states in the order in which an error names them.
-var queueStates = []string{QueueWaiting, QueueFree, QueueMine, QueueAdjudication, QueueAssigned, QueueSkipped}
+var queueStates = []string{QueueWaiting, QueueFree, QueueMine, QueueAdjudication, QueueForMe, QueueAssigned, QueueSkipped, QueueDrafts}
 
 // Values of QueueFilter.Held and Assigned besides a user's id.
 const (
@@ -132,10 +134,14 @@ func (f QueueFilter) whereState(w *queueWhere, a Actor, now time.Time) error {
 		w.and(`r.holder_id = ? AND r.state = 'claimed'`, a.UserID)
 	case QueueAdjudication:
 		w.and(waiting + ` AND r.adjudicating`)
+	case QueueForMe:
+		w.and(waiting+` AND r.adjudicating AND r.addressee = ? AND r.addressee <> ''`, a.UserID)
 	case QueueAssigned:
 		w.and(waiting+` AND r.assigned_to = ?`, a.UserID)
 	case QueueSkipped:
 		w.and(waiting+` AND r.id IN (SELECT k.review_id FROM review_skips k WHERE k.user_id = ? AND k.hidden_until > ?)`, a.UserID, now)
+	case QueueDrafts:
+		w.and(`r.id IN (SELECT x.review_id FROM drafts x WHERE x.user_id = ? AND x.body <> '')`, a.UserID)
 	default:
 		return invalid("state", "is %q: it is one of %s", f.State, strings.Join(queueStates, ", "))
 	}

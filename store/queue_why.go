@@ -11,8 +11,9 @@ import (
 const (
 	CauseMine     = "mine"      // the person holds it
 	CauseHeld     = "held"      // somebody else holds it
-	CauseLead     = "lead"      // a lead has to settle it
-	CauseSentAway = "sent_away" // the person sent it to a lead, so another one settles it
+	CauseLead     = "lead"      // a lead, or somebody who is named, has to settle it
+	CauseSentAway = "sent_away" // the person gave an answer that did not settle it, so somebody else does
+	CauseAnswered = "answered"  // the person has answered it, and it waits for more opinions
 )
 
 // Withheld is how many items wait for one cause.
@@ -80,10 +81,14 @@ func causesFor(ctx context.Context, q querier, a Actor, p Project, now time.Time
 		{cause: CauseMine, sql: held + ` AND r.holder_id = ?)`, args: []any{now, now.Add(longestLease), a.UserID}},
 		{cause: CauseHeld, sql: held + `)`, args: []any{now, now.Add(longestLease)}},
 	}
+	mine := []any{a.UserID}
+	others := `(r.adjudicating AND r.addressee <> ?)`
 	if a.mayAdjudicate() {
-		causes = append(causes, obstacle{cause: CauseSentAway, sql: `(r.adjudicating AND EXISTS (` + sentAway + `))`, args: []any{a.UserID}})
-	} else {
-		causes = append(causes, obstacle{cause: CauseLead, sql: `(r.adjudicating)`})
+		others, mine = `(r.adjudicating AND r.addressee NOT IN ('', ?, ?))`, append(mine, string(a.Role))
 	}
+	causes = append(causes, obstacle{cause: CauseLead, sql: others, args: mine},
+		obstacle{cause: CauseSentAway, sql: `(r.adjudicating AND EXISTS (` + spoken + `))`, args: []any{a.UserID}},
+		obstacle{cause: CauseAnswered, sql: `(r.opinions + r.abstentions > 0 AND NOT r.reopened AND NOT r.adjudicating AND EXISTS (` + spoken + `))`,
+			args: []any{a.UserID}})
 	return append(causes, obstacles...), nil
 }

@@ -19,18 +19,21 @@ type recounts struct {
 	traces map[string]bool
 	made   map[string]bool               // traces made here: all about them is in this value
 	fresh  map[string]*countedEvaluation // evaluations made here: nothing counts them yet
-	labels map[string]bool               // labels added here
-	given  map[string]int                // how many, by trace
-	joined map[runTrace]bool             // traces added to runs here
-	held   map[string]bool               // traces that this transaction has locked
-	all    bool                          // nothing at all is counted yet
+	labels map[string]bool               // labels that count from here on
+	ended  map[string]bool               // labels that counted until here
+	// thinned are the traces of ended labels, as their pairs were counted.
+	thinned map[tracedJudge]several
+	given   map[string]int    // how many, by trace
+	joined  map[runTrace]bool // traces added to runs here
+	held    map[string]bool   // traces that this transaction has locked
+	all     bool              // nothing at all is counted yet
 }
 
 type runTrace struct{ run, trace string }
 
 func newRecounts() recounts {
 	return recounts{traces: map[string]bool{}, made: map[string]bool{}, fresh: map[string]*countedEvaluation{},
-		labels: map[string]bool{}, given: map[string]int{}, joined: map[runTrace]bool{}, held: map[string]bool{}}
+		labels: map[string]bool{}, ended: map[string]bool{}, thinned: map[tracedJudge]several{}, given: map[string]int{}, joined: map[runTrace]bool{}, held: map[string]bool{}}
 }
 
 // recount notes that something changed about a trace.

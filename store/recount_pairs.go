@@ -37,6 +37,7 @@ type pairLabel struct {
 	adjudicated, abstained bool
 	visible                bool
 	at                     time.Time
+	counts                 bool
 }
 
 // addPairs moves the pairs of people on the traces to where they count now:
@@ -50,8 +51,11 @@ func (t *tx) addPairs(ctx context.Context, traces []string, evaluations []*count
 	found, err := collect(ctx, t, func(r *sql.Rows, v *several) error { return r.Scan(&v.projectID, &v.judge, &v.traceID, &v.waiting) }, `
 SELECT project_id, judge, trace_id, pairs_waiting FROM consensus
 WHERE trace_id IN (`+placeholders(len(traces))+`) AND labels > 1 ORDER BY project_id, judge, trace_id`, anys(traces)...)
-	if err != nil || len(found) == 0 {
+	if err != nil {
 		return err
+	}
+	if found = t.withThinned(found, traces); len(found) == 0 {
+		return nil
 	}
 	waiting := map[string]bool{}
 	for _, e := range evaluations {
@@ -64,10 +68,11 @@ WHERE trace_id IN (`+placeholders(len(traces))+`) AND labels > 1 ORDER BY projec
 		return err
 	}
 	for _, on := range found {
-		given := labels[tracedJudge{on.traceID, on.judge}]
-		before := slices.DeleteFunc(slices.Clone(given), func(l pairLabel) bool { return t.recounts.all || t.recounts.labels[l.id] })
+		all := labels[tracedJudge{on.traceID, on.judge}]
+		before := slices.DeleteFunc(slices.Clone(all), func(l pairLabel) bool { return t.recounts.all || t.recounts.labels[l.id] })
+		given := slices.DeleteFunc(all, func(l pairLabel) bool { return t.recounts.ended[l.id] })
 		now := waiting[on.traceID]
-		if len(before) == len(given) && now == on.waiting {
+		if slices.Equal(before, given) && now == on.waiting {
 			continue
 		}
 		for _, k := range pairsOf(on, before, on.waiting) {
@@ -87,6 +92,20 @@ WHERE trace_id IN (`+placeholders(len(traces))+`) AND labels > 1 ORDER BY projec
 	return nil
 }
 
+// withThinned adds the traces on which labels ended: they may have fewer than two
+// left, or none.
+func (t *tx) withThinned(found []several, traces []string) []several {
+	for _, on := range t.recounts.thinned {
+		known := func(v several) bool {
+			return v.traceID == on.traceID && v.judge == on.judge && v.projectID == on.projectID
+		}
+		if slices.Contains(traces, on.traceID) && !slices.ContainsFunc(found, known) {
+			found = append(found, on)
+		}
+	}
+	return found
+}
+
 func (t *tx) labelsOfPairs(ctx context.Context, on []several) (map[tracedJudge][]pairLabel, error) {
 	var traces []string
 	for _, v := range on {
@@ -95,12 +114,16 @@ func (t *tx) labelsOfPairs(ctx context.Context, on []several) (map[tracedJudge][
 	traces = distinct(traces)
 	labels, err := collect(ctx, t, func(r *sql.Rows, l *pairLabel) error {
 		return r.Scan(&l.id, &l.judge, &l.traceID, &l.answer.reviewer, &l.answer.label, &l.answer.verdict,
-			&l.adjudicated, &l.abstained, &l.visible, &l.at)
+			&l.adjudicated, &l.abstained, &l.visible, &l.at, &l.counts)
 	}, `
-SELECT id, judge, trace_id, reviewer, first_label, first_verdict, adjudicated, abstained, verdict_visible, labelled_at FROM labels
-WHERE trace_id IN (`+placeholders(len(traces))+`) AND reviewer <> '' AND NOT adjudicated`, anys(traces)...)
+SELECT l.id, l.judge, l.trace_id, l.reviewer, l.first_label, l.first_verdict, l.adjudicated, l.abstained, l.verdict_visible, l.labelled_at,
+    `+counted+`
+FROM labels l WHERE l.trace_id IN (`+placeholders(len(traces))+`) AND l.reviewer <> '' AND NOT l.adjudicated`, anys(traces)...)
 	by := map[tracedJudge][]pairLabel{}
 	for _, l := range labels {
+		if !l.counts && !t.recounts.ended[l.id] {
+			continue
+		}
 		k := tracedJudge{l.traceID, l.judge}
 		by[k] = append(by[k], l)
 	}

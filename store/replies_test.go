@@ -41,7 +41,7 @@ func TestStoredEvaluationDropsItsReplies(t *testing.T) {
 	if _, err := s.ImportTraces(ctx, storetest.Operator, "default", []store.ImportItem{{Trace: storetest.Trace(0), Plan: []judge.Planned{plan}}}); err != nil {
 		t.Fatal(err)
 	}
-	work, err := s.ClaimWork(ctx, "w", 1, time.Minute)
+	work, err := s.ClaimWork(ctx, judge.Claim{Worker: "w", N: 1, Lease: time.Minute})
 	if err != nil || len(work) != 1 {
 		t.Fatalf("claimed %d: %v", len(work), err)
 	}

@@ -71,7 +71,7 @@ func (s *Store) ReviewPace(ctx context.Context, a Actor, project string) (pace R
 	}
 	decided, err := collect(ctx, s.reader, func(r *sql.Rows, d *took) error { return r.Scan(&d.judge, &d.stakes, &d.seconds) }, `
 SELECT r.judge, r.stakes, d.seconds FROM decisions d JOIN reviews r ON r.id = d.review_id
-WHERE r.project_id = ? ORDER BY d.id DESC LIMIT ?`, p.ID, pacedDecisions)
+WHERE r.project_id = ? AND `+standing+` ORDER BY d.id DESC LIMIT ?`, p.ID, pacedDecisions)
 	if err != nil {
 		return nil, err
 	}

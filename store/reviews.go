@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 
 	"github.com/countersign/countersign/judge"
 )
@@ -30,9 +31,29 @@ type Review struct {
 	First      *Answer    // what the actor said before the reveal
 	Draft      *Draft     // what the actor has typed and not signed
 	Decisions  []Decision // oldest first; empty while sealed
-	Events     []AuditEvent
-	Settled    *Decision // the decision that counts, once there is one
-	Result     *judge.Result
+	// PeersSealed says that what others said is left out of decisions, answers
+	// and events: the actor may still answer, and has not.
+	PeersSealed bool
+	// Answers are what others said before the reveal, oldest first; empty while
+	// sealed.
+	Answers []GivenAnswer
+	// Screen is what is shown here, by versions and hashes: what who signs states.
+	Screen Shown
+	// ReasonCodes are why the judge may be overridden here.
+	ReasonCodes []judge.OverrideReason
+	// UndoUntil is until when the actor may take back the newest decision, unless
+	// something is built on it; nil: not.
+	UndoUntil *time.Time
+	Events    []AuditEvent
+	Settled   *Decision // the decision that counts, once there is one
+	Result    *judge.Result
+}
+
+// GivenAnswer is what a person said before the reveal.
+type GivenAnswer struct {
+	UserID   string
+	UserName string
+	Answer   Answer
 }
 
 // GetReview gives one item as the actor may see it. Roles: all.
@@ -88,30 +109,51 @@ SELECT `+auditColumns+` FROM audit_events WHERE subject IN (?, ?, ?) AND allowed
 		"evaluation:"+v.EvaluationID, "review:"+v.ReviewID, "trace:"+at.traceID); err != nil {
 		return Review{}, err
 	}
+	v.Screen = Shown{TraceRevision: v.Revision, TraceSHA256: v.Hashes.Trace, EvaluationID: v.EvaluationID, PromptVersion: v.PromptVersion,
+		PolicyVersion: at.policyVersion}
+	if v.PeersSealed, err = peersSealed(ctx, q, a, v.EvaluationID); err != nil {
+		return Review{}, err
+	}
 	if v.Sealed {
 		v.Events = sealEvents(v.Events)
 		return v, nil
 	}
-	return v, v.reveal(ctx, q)
+	if v.PeersSealed {
+		v.Events = sealPeerEvents(v.Events, a)
+	}
+	return v, v.reveal(ctx, q, a, at, s.clock())
 }
 
 // reveal adds what a sealed item keeps back.
-func (v *Review) reveal(ctx context.Context, q querier) error {
+func (v *Review) reveal(ctx context.Context, q querier, a Actor, at reviewPlace, now time.Time) error {
 	e, err := judgedEvaluation(ctx, q, v.EvaluationID)
 	if err != nil {
 		return err
 	}
 	e.Run, e.Reasons = v.Run, v.Reasons
 	v.Evaluation, v.Result = &e, e.Result
-	if v.Decisions, err = decisionsOf(ctx, q, v.EvaluationID); err != nil {
+	v.Screen.ReportSHA256 = reportHash(e.Report)
+	if v.Decisions, err = decisionsOf(ctx, q, a, v.EvaluationID); err != nil {
 		return err
 	}
+	if !v.PeersSealed {
+		if v.Answers, err = collect(ctx, q, func(rows *sql.Rows, g *GivenAnswer) error {
+			return scanAnswer(rows.Scan, &g.Answer, &g.UserID, &g.UserName)
+		}, `
+SELECT f.user_id, u.name, `+answerColumns+` FROM first_answers f JOIN users u ON u.id = f.user_id
+WHERE f.review_id = ? AND f.user_id <> ? ORDER BY f.answered_at, f.user_id`, v.ReviewID, a.UserID); err != nil {
+			return err
+		}
+	}
 	if v.State == stateDecided {
-		for i := range v.Decisions {
-			if v.Decisions[i].settles() {
+		for i, d := range v.Decisions {
+			if d.answers() && !d.OverQuota && d.UndoneAt == nil {
 				v.Settled = &v.Decisions[i]
 			}
 		}
+	}
+	if until, ok := undoUntil(v.Decisions, a, at.undoTime); ok && now.Before(until) {
+		v.UndoUntil = &until
 	}
 	return nil
 }
@@ -120,6 +162,8 @@ func (v *Review) reveal(ctx context.Context, q querier) error {
 type reviewPlace struct {
 	projectID, traceID, bodyHash string
 	traceSealed                  bool
+	policyVersion                int
+	undoTime                     time.Duration
 }
 
 func (s *Store) readReviewRow(ctx context.Context, q querier, a Actor, reviewID string) (v Review, at reviewPlace, err error) {
@@ -127,9 +171,10 @@ func (s *Store) readReviewRow(ctx context.Context, q querier, a Actor, reviewID 
 	args := append(append([]any{}, seal.args...), traceSeal.args...)
 	var row queueRow
 	var lease sql.NullTime
+	var policy string
 	err = q.QueryRowContext(ctx, `
 SELECT `+seal.value+`, `+queueColumns+`, `+traceSeal.value+`, p.id, p.name, t.id, t.revision, t.body_hash,
-    t.content_hash, t.candidate_hash, t.reference_hash, e.prompt_version,
+    t.content_hash, t.candidate_hash, t.reference_hash, e.prompt_version, r.policy_version, p.policy,
     COALESCE((SELECT j.ordinal FROM judges j WHERE j.project_id = r.project_id AND j.name = r.judge AND j.current), FALSE)
 FROM reviews r
 JOIN projects p ON p.id = r.project_id
@@ -138,10 +183,17 @@ JOIN traces t ON t.id = r.trace_id
 LEFT JOIN users h ON h.id = r.holder_id
 WHERE r.id = ?`, append(args, reviewID)...).Scan(append(row.fields(&lease),
 		&at.traceSealed, &at.projectID, &v.Project, &at.traceID, &v.Revision, (*digest)(&at.bodyHash),
-		(*digest)(&v.Hashes.Trace), (*digest)(&v.Hashes.Candidate), (*digest)(&v.Hashes.Reference), &v.PromptVersion, &v.Ordinal)...)
+		(*digest)(&v.Hashes.Trace), (*digest)(&v.Hashes.Candidate), (*digest)(&v.Hashes.Reference), &v.PromptVersion,
+		&at.policyVersion, &policy, &v.Ordinal)...)
 	if err != nil {
 		return Review{}, at, notFound(err, "review %q", reviewID)
 	}
+	of, err := readPolicy(v.Project, policy)
+	if err != nil {
+		return Review{}, at, err
+	}
+	at.undoTime = of.UndoTime()
+	v.ReasonCodes = ReasonCodesFor(of, row.Domain, row.Judge)
 	row.settle(a, s.clock(), lease)
 	v.QueueItem, v.JudgeName = row.QueueItem, row.Judge
 	v.Mine = v.State == stateClaimed && v.HolderID == a.UserID && a.UserID != ""

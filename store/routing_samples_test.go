@@ -152,14 +152,14 @@ func TestBlindByRule(t *testing.T) {
 	if want := "t1:high:blind:2 t2:standard:open:2"; got != want {
 		t.Errorf("items %s, want %s", got, want)
 	}
-	work, err := d.ClaimWork(d.ctx, "w", 1, time.Minute)
+	work, err := d.ClaimWork(d.ctx, judge.Claim{Worker: "w", N: 1, Lease: time.Minute})
 	if err != nil || len(work) != 0 {
 		t.Fatalf("claimed %d, %v", len(work), err)
 	}
 	d.ImportTraces(d.ctx, d.lea, "default", []store.ImportItem{{Trace: judge.Trace{ID: "t3", Output: "o"}, Plan: []judge.Planned{
 		{Judge: "equivalence", PromptVersion: "v1", Engine: judge.EngineOpenAI, Model: "m", Endpoint: "ward-7", Samples: 5, Judgment: judge.NoJudgment},
 		{Judge: "equivalence", PromptVersion: "v1", Engine: judge.EngineOpenAI, Model: "m", Judgment: judge.NoJudgment}}}})
-	work, err = d.ClaimWork(d.ctx, "w", 2, time.Minute)
+	work, err = d.ClaimWork(d.ctx, judge.Claim{Worker: "w", N: 2, Lease: time.Minute})
 	if err != nil || len(work) != 2 {
 		t.Fatalf("claimed %d, %v", len(work), err)
 	}

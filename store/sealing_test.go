@@ -264,7 +264,9 @@ func TestPolicy(t *testing.T) {
 			t.Errorf("%s: error %v", field, err)
 		}
 	}
-	if _, err := s.SetPolicy(ctx, storetest.Operator, "default", p.Policy, ""); err != nil {
+	changed := p.Policy
+	changed.LeaseMinutes++
+	if _, err := s.SetPolicy(ctx, storetest.Operator, "default", changed, ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.SetPolicy(ctx, storetest.Operator, "default", p.Policy, ""); !errors.Is(err, store.ErrConflict) {

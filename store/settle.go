@@ -51,10 +51,28 @@ UPDATE evaluations SET status = 'final', result_verdict = ?, result_label = ?, r
 		if _, err := t.closeReview(ctx, p.ID, w.id); err != nil {
 			return err
 		}
+		if err := t.releaseOpinions(ctx, p.ID, on, w.id); err != nil {
+			return err
+		}
 		t.audit(event{project: p.Name, actor: a, action: "evaluation.settled", subject: "evaluation:" + w.id,
 			data: map[string]any{"by": "imported adjudicated label"}})
 	}
 	return nil
+}
+
+// releaseOpinions lets the opinions count that were given on an evaluation before
+// a label settled it.
+func (t *tx) releaseOpinions(ctx context.Context, projectID string, on tracedJudge, evaluationID string) error {
+	ids, err := collect(ctx, t, scanID, `SELECT id FROM reviews WHERE evaluation_id = ? AND opinions > 0`, evaluationID)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	for _, id := range ids {
+		if err := t.releaseLabels(ctx, id, on.traceID); err != nil {
+			return err
+		}
+	}
+	return recomputeConsensus(ctx, t, projectID, on.judge, []string{on.traceID})
 }
 
 // closeReview takes an evaluation's item out of the queue undecided. It says

@@ -129,7 +129,7 @@ func TestTalliesStayTrue(t *testing.T) {
 					what = "retry"
 					if id != "none" {
 						if err = d.RetryEvaluation(d.ctx, d.lea, evaluation()); err == nil {
-							work, err := d.ClaimWork(d.ctx, "w", 9, time.Minute)
+							work, err := d.ClaimWork(d.ctx, judge.Claim{Worker: "w", N: 9, Lease: time.Minute})
 							if err != nil || len(work) != 1 {
 								t.Fatalf("claimed %d after a retry: %v", len(work), err)
 							}

@@ -171,7 +171,7 @@ func TestDropLeftovers(t *testing.T) {
 	if _, ok, err := d.KeptReply(d.ctx, "waits", "c"); err != nil || !ok {
 		t.Errorf("the reply of an evaluation that waits is gone: %v", err)
 	}
-	w, err := d.ClaimWork(d.ctx, "w", 1, time.Minute)
+	w, err := d.ClaimWork(d.ctx, judge.Claim{Worker: "w", N: 1, Lease: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/countersign/countersign/judge"
@@ -17,58 +18,59 @@ var _ judge.WorkList = (*Store)(nil)
 // what another worker took and did not bring back in time. Its parameters are
 // now and the end of the longest lease from now: one that ends later was given
 // while the clock was wrong.
-const workable = `NOT e.on_hold AND (e.status = 'queued' OR (e.status = 'judging' AND (e.lease_expires_at < ? OR e.lease_expires_at > ?)))`
+const workable = openWork + ` AND (e.status = 'queued' OR (e.status = 'judging' AND (e.lease_expires_at < ? OR e.lease_expires_at > ?)))`
+
+// openWork is the condition of the index evaluations_engine: what a worker may take now or later.
+const openWork = `e.status IN ('queued', 'judging') AND NOT e.on_hold`
 
 // ClaimWork gives the oldest queued evaluations, those of re-runs after all others, and those whose lease ran out,
-// to a worker until the lease ends. Fewer than n, or none, is no error.
-func (s *Store) ClaimWork(ctx context.Context, worker string, n int, lease time.Duration) ([]judge.Work, error) {
-	return s.claimWork(ctx, worker, "", n, lease)
-}
-
-// ClaimProjectWork is ClaimWork of one project only, by its name: a command that
-// judges at once must not spend what waits elsewhere.
-func (s *Store) ClaimProjectWork(ctx context.Context, worker, project string, n int, lease time.Duration) ([]judge.Work, error) {
-	p, err := projectNamed(ctx, s.reader, project)
-	if err != nil {
-		return nil, fmt.Errorf("claim work for %s: %w", worker, err)
+// to a worker until the lease ends. Fewer than it asks for, or none, is no error.
+func (s *Store) ClaimWork(ctx context.Context, c judge.Claim) (_ []judge.Work, err error) {
+	defer wrap(&err, "claim work for %s", c.Worker)
+	if c.N <= 0 || c.Lease <= 0 {
+		return nil, fmt.Errorf("%d items for %s: both must be above zero", c.N, c.Lease)
 	}
-	return s.claimWork(ctx, worker, p.ID, n, lease)
-}
-
-// claimWork claims of one project, or of all when projectID is empty.
-func (s *Store) claimWork(ctx context.Context, worker, projectID string, n int, lease time.Duration) (_ []judge.Work, err error) {
-	defer wrap(&err, "claim work for %s", worker)
-	if n <= 0 || lease <= 0 {
-		return nil, fmt.Errorf("%d items for %s: both must be above zero", n, lease)
+	projectID := ""
+	if c.Project != "" {
+		p, err := projectNamed(ctx, s.reader, c.Project)
+		if err != nil {
+			return nil, err
+		}
+		projectID = p.ID
 	}
-	workable, args := workable, []any{}
-	if projectID != "" {
-		workable, args = `e.project_id = ? AND `+workable, append(args, projectID)
+	engines := c.Engines
+	if engines == nil {
+		if engines, err = openEngines(ctx, s.reader); err != nil {
+			return nil, err
+		}
+	}
+	if len(engines) == 0 {
+		return nil, nil
 	}
 	// Idle workers ask again and again: they must not queue for the writer.
-	var any bool
 	now := s.clock()
-	err = s.reader.QueryRowContext(ctx, `
-SELECT EXISTS (SELECT 1 FROM evaluations e WHERE e.status IN ('queued', 'judging') AND `+workable+`)`, append(args, now, now.Add(lease+time.Minute))...).Scan(&any)
-	if err != nil || !any {
+	query, args := readyWork(engines, projectID, 1, now, now.Add(c.Lease+time.Minute), "")
+	var any bool
+	if err := s.reader.QueryRowContext(ctx, `SELECT EXISTS (`+query+`)`, args...).Scan(&any); err != nil || !any {
 		return nil, err
 	}
 	var taken []workRow
 	err = s.write(ctx, func(t *tx) error {
 		taken = nil
+		query, args := readyWork(engines, projectID, c.N, t.now, t.now.Add(c.Lease+time.Minute), t.engine.forUpdateFree("e"))
 		found, err := collect(ctx, t, scanWorkRow, `
+WITH ready AS (`+query+`)
 SELECT e.id, e.fence, e.status, e.project_id, p.name, p.policy, e.judge, e.prompt_version, e.engine, e.model, e.endpoint, e.samples, e.judgment_body, tr.body_hash,
     `+siblings("e")+`
-FROM evaluations e JOIN projects p ON p.id = e.project_id JOIN traces tr ON tr.id = e.trace_id
-WHERE e.status IN ('queued', 'judging') AND `+workable+`
-ORDER BY e.lane, e.id LIMIT ?`+t.engine.forUpdateFree("e"), append(args, t.now, t.now.Add(lease+time.Minute), n)...)
+FROM ready e JOIN projects p ON p.id = e.project_id JOIN traces tr ON tr.id = e.trace_id
+ORDER BY e.lane, e.id LIMIT ?`, append(args, c.N)...)
 		if err != nil {
 			return err
 		}
 		for _, w := range found {
 			held, err := t.changed(ctx, `
 UPDATE evaluations SET status = 'judging', fence = fence + 1, lease_holder = ?, lease_expires_at = ?
-WHERE id = ? AND fence = ?`, worker, t.now.Add(lease), w.ID, w.Fence)
+WHERE id = ? AND fence = ?`, c.Worker, t.now.Add(c.Lease), w.ID, w.Fence)
 			if err != nil {
 				return err
 			}
@@ -86,6 +88,30 @@ WHERE id = ? AND fence = ?`, worker, t.now.Add(lease), w.ID, w.Fence)
 		return nil, err
 	}
 	return s.loadWork(ctx, taken)
+}
+
+// readyWork picks the first n of each engine that may be taken: a part for each,
+// so that the index gives it without passing over what waits for another engine.
+// Of all projects when projectID is empty. now and longest are workable's.
+func readyWork(engines []string, projectID string, n int, now, longest time.Time, lock string) (query string, args []any) {
+	for i, key := range engines {
+		if i > 0 {
+			query += ` UNION ALL `
+		}
+		engine, endpoint := judge.EngineOfKey(key)
+		of := ``
+		args = append(args, engine, endpoint)
+		if projectID != "" {
+			of = ` AND e.project_id = ?`
+			args = append(args, projectID)
+		}
+		query += `SELECT * FROM (
+SELECT e.id, e.lane, e.fence, e.status, e.project_id, e.trace_id, e.judge, e.prompt_version, e.engine, e.model, e.endpoint, e.samples, e.judgment_body
+FROM evaluations e WHERE e.engine = ? AND e.endpoint = ?` + of + ` AND ` + workable + `
+ORDER BY e.lane, e.id LIMIT ?` + lock + `) of` + strconv.Itoa(i)
+		args = append(args, now, longest, n)
+	}
+	return query, args
 }
 
 // siblings counts the recorded reports of the same judge, version and model on

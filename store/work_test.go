@@ -16,7 +16,7 @@ import (
 
 func claim(t *testing.T, s *store.Store, worker string, n int, lease time.Duration) []judge.Work {
 	t.Helper()
-	work, err := s.ClaimWork(context.Background(), worker, n, lease)
+	work, err := s.ClaimWork(context.Background(), judge.Claim{Worker: worker, N: n, Lease: lease})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestManyWorkersShareTheWork(t *testing.T) {
 	for range 8 {
 		go func() {
 			for {
-				work, err := s.ClaimWork(ctx, "w", 3, time.Hour)
+				work, err := s.ClaimWork(ctx, judge.Claim{Worker: "w", N: 3, Lease: time.Hour})
 				if err != nil || len(work) == 0 {
 					got <- given{err: err}
 					return
@@ -341,5 +341,71 @@ func TestRequestReview(t *testing.T) {
 	}
 	if err := s.RequestReview(ctx, lead, id, ""); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("a second time: error %v, want ErrConflict", err)
+	}
+}
+
+// TestWorkOfSomeEngines: a claim takes what it names, the oldest first whatever
+// the engine, and the rest waits without being touched.
+func TestWorkOfSomeEngines(t *testing.T) {
+	ctx := context.Background()
+	s := storetest.Open(t, nil)
+	const byRules, here, there = judge.EngineRules, "openai/here", "openai/there"
+	of := func(key string, from, n int) {
+		items := storetest.Items(from, n)
+		for i := range items {
+			for k := range items[i].Plan {
+				items[i].Plan[k].Engine, items[i].Plan[k].Endpoint = judge.EngineOfKey(key)
+			}
+		}
+		storetest.Import(t, s, items)
+	}
+	of(there, 0, 5)
+	of(here, 5, 2)
+	of(byRules, 7, 2)
+	of(here, 9, 2)
+	claimed := func(n int, engines ...string) (traces []string) {
+		t.Helper()
+		work, err := s.ClaimWork(ctx, judge.Claim{Worker: "w", N: n, Lease: time.Minute, Engines: engines})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range work {
+			traces = append(traces, w.Trace.ID[len("trace-0000"):])
+		}
+		return traces
+	}
+	waiting := func(engines ...string) []store.EngineWait {
+		t.Helper()
+		waits, err := s.WaitingElsewhere(ctx, storetest.Operator, store.WaitFilter{Project: "default", Here: engines})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return waits
+	}
+	for _, tt := range []struct {
+		n       int
+		engines []string
+		want    []string
+	}{
+		{3, []string{byRules, here}, []string{"05", "06", "07"}},
+		{9, []string{"recorded", "openai"}, nil},
+		{1, []string{byRules}, []string{"08"}},
+		{9, []string{}, nil},
+		{9, []string{byRules, here}, []string{"09", "10"}},
+	} {
+		if diff := cmp.Diff(tt.want, claimed(tt.n, tt.engines...)); diff != "" {
+			t.Errorf("%d of %v (-want +got):\n%s", tt.n, tt.engines, diff)
+		}
+	}
+	// What is being judged by another does not wait.
+	if diff := cmp.Diff([]store.EngineWait{{Engine: "openai", Endpoint: "there", N: 5}}, waiting(byRules)); diff != "" {
+		t.Errorf("waiting (-want +got):\n%s", diff)
+	}
+	if waits := waiting(byRules, there); waits != nil {
+		t.Errorf("%v waits, and every engine is here", waits)
+	}
+	work := claim(t, s, "w", 9, time.Minute)
+	if len(work) != 5 {
+		t.Errorf("%d are given where the engine does not matter, want 5", len(work))
 	}
 }

@@ -87,6 +87,9 @@ type DeskPage struct {
 	MayReopen bool
 	// Labels of the judge, best first; empty when it has none of its own.
 	Labels []Choice
+	// Shown is what the page shows, by versions and hashes, as the form sends it
+	// back; empty: the form says nothing of it.
+	Shown string
 	// ReasonCodes that an override or escalation can name.
 	ReasonCodes []Choice
 	// Form is what was typed, and its faults after a refused decision.

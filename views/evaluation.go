@@ -105,6 +105,8 @@ type Attempt struct {
 	PromptRemoved, ReplyRemoved    *time.Time // when retention removed them; nil: they were not
 	FinishReason                   string
 	Errors                         []string
+	Retries                        int    // tries before, that brought no reply
+	TransportError                 string // the newest of their failures; empty: it was not kept
 	PromptTokens, CompletionTokens int
 	CostUSD                        float64
 	LatencyMS                      int64

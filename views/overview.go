@@ -33,6 +33,8 @@ type OverviewPage struct {
 	Week *Week
 	// Statuses counts evaluations by status, in the order to be shown.
 	Statuses []StatusCount
+	// Elsewhere is queued work that this server can't do.
+	Elsewhere []Elsewhere
 	// Evaluations in the project; none makes this the empty state.
 	Evaluations int
 }

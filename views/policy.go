@@ -23,6 +23,8 @@ type PolicyPage struct {
 	// Faults of what was sent, FaultsIn the form that has them: fields or yaml.
 	Faults   []PolicyFault
 	FaultsIn string
+	// Warnings are sentences on what of the policy holds for nothing here.
+	Warnings []string
 	// Conflict is the policy that somebody saved meanwhile; nil: nobody did.
 	Conflict *PolicyConflict
 	// Unsaved says that the forms hold something that is not stored.
@@ -59,6 +61,10 @@ type PolicyFields struct {
 	Blind, BlindShare          string // never, always, share; per cent
 	DueHigh, DueStandard       string // hours
 	Lease                      string // minutes
+	Opinions                   string // people who answer one item
+	CannotJudge                string // people
+	Undo                       string // seconds
+	OpinionRules, ReasonCodes  int    // of the YAML, which the form leaves as they are
 	Domains                    string // by commas
 	EndpointsNamed             bool   // else each that is configured
 	Endpoints                  string // by commas

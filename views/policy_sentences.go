@@ -62,7 +62,9 @@ func dryRunLine(d DryRun) string {
 	}
 	line := count(d.Evaluations, "evaluation", "evaluations") + " routed again"
 	if !d.From.IsZero() {
-		line += ", judged between " + day(d.From) + " and " + day(d.To)
+		if line += ", judged on " + day(d.From); day(d.To) != day(d.From) {
+			line += " to " + day(d.To)
+		}
 	}
 	line += "."
 	if d.Sealed > 0 {
@@ -78,4 +80,20 @@ func dryRunLine(d DryRun) string {
 		line += " " + count(d.Refused, "would not have", "would not have") + " been judged, because the policy does not name the endpoint."
 	}
 	return line
+}
+
+// warningLine is a warning as a sentence on a line of its own.
+func warningLine(w string) string {
+	if w == "" {
+		return w
+	}
+	return strings.ToUpper(w[:1]) + w[1:] + "."
+}
+
+// aheadLine says whether what holds for nothing is in the way.
+func aheadLine(p PolicyPage) string {
+	if p.Unsaved && p.MayChange {
+		return "It can be saved all the same: a policy may be ahead of its judges."
+	}
+	return "That may be meant so: a policy may be ahead of its judges."
 }

@@ -46,6 +46,8 @@ type MyWorkPage struct {
 	Assigned []QueueRow // and not held by this person
 	ForLead  int        // what waits for a lead, to leads
 	Skipped  int        // today
+	Drafts   int        // items with words of this person that are not signed
+	ForMe    int        // what was sent to this person by name
 	Next     *NextItem  // what claiming the next item gives; nil: nothing, and Why says why
 	Today    Week
 	Week     Week
@@ -132,8 +134,10 @@ type QueueRow struct {
 	// that a lead set it.
 	Priority    int
 	SetPriority bool
-	// Assigned is who it is meant for; empty: whoever takes it.
+	// Assigned is who it is meant for, or was sent to; empty: whoever takes it.
 	Assigned string
+	// Opinions that were given, of those that are required.
+	Opinions, OpinionsRequired int
 	// Holder of the claim; empty when it is free. Mine: it is this person.
 	Holder string
 	Mine   bool

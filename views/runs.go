@@ -44,6 +44,8 @@ type RunPage struct {
 	Judges []RunJudgeRow
 	// Reasons why people were asked, by judge, the most urgent first.
 	Reasons []RunReason
+	// Elsewhere is queued work of the run that this server can't do.
+	Elsewhere []Elsewhere
 	// Money is what it cost; nil for roles that may not know.
 	Money *RunMoney
 	// EvaluationsHref and QueueHref are the lists, filtered to this run.

@@ -76,7 +76,7 @@ func policyPage() views.PolicyPage {
 		Frame: frame("Policy", views.TabPolicy), Version: 7, Present: 7, Author: "Lead C", At: now, MayChange: true, MayRequeue: true, YAML: "lease_minutes: 30\n", Last: "1000",
 		Fields: views.PolicyFields{
 			RandomAudit: "5", BoundaryAudit: "10", BoundaryWidth: "0.05", Seed: "countersign", Blind: "share", BlindShare: "80", DueHigh: "24", DueStandard: "72", Lease: "30", Domains: "legal, medical",
-			EndpointsNamed: true, Endpoints: "ward-7", Known: "ward-7 (10.0.0.7)", Samples: "3", Temperature: "0.7", Between: "both", BlindRules: 1,
+			EndpointsNamed: true, Endpoints: "ward-7", Known: "ward-7 (10.0.0.7)", Samples: "3", Temperature: "0.7", Between: "both", BlindRules: 1, Opinions: "2", CannotJudge: "2", Undo: "60", OpinionRules: 1, ReasonCodes: 4,
 			Reasons: []views.PolicyReason{{Code: judge.ReasonMisattribution, High: "major", UsualHigh: "from minor", UsualStandard: "from major", Severities: true}, {Code: judge.ReasonJudgeFailed, Fixed: "can't be switched"}},
 		},
 		Rules:  []views.PolicyRule{{Judge: "citations", Domain: "medical", Says: []string{"a part below 0.85 is too low", "3 calls"}}},

@@ -198,6 +198,8 @@ type rerunView struct {
 	Run       string              `json:"run,omitempty"`
 	OfVersion string              `json:"of_version,omitempty"`
 	OfModel   string              `json:"of_model,omitempty"`
+	// Warnings are what of a request that started it is not used.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 func rerunViewOf(r store.Rerun) rerunView {
@@ -226,6 +228,11 @@ func (s *Server) apiRerun(c echo.Context) error {
 		return &store.FieldError{Field: "estimate", Message: "is missing: true tells the cost, false starts it"}
 	}
 	project := s.apiProject(c)
+	if !*body.Estimate {
+		if err := s.cfg.Store.Permit(c.Request().Context(), user(c).Actor(), store.StartReruns, "project:"+project); err != nil {
+			return err
+		}
+	}
 	ask, estimate, err := s.estimate(c, project, param(c, "name"), rerunAsked{
 		kind: body.Kind, run: body.Run, ofVersion: body.OfVersion, ofModel: body.OfModel, engine: body.engineChoice(), model: body.Model,
 		samples: body.samples(), since: body.Since, budget: body.BudgetUSD.String(),
@@ -233,15 +240,21 @@ func (s *Server) apiRerun(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	unused := unusedByRules(body.engineChoice(), body.Model, body.samples())
 	if *body.Estimate {
-		return c.JSON(http.StatusOK, estimate)
+		return c.JSON(http.StatusOK, struct {
+			store.RerunEstimate
+			Warnings []string `json:"warnings,omitempty"`
+		}{estimate, unused})
 	}
 	r, err := s.cfg.Store.StartRerun(c.Request().Context(), user(c).Actor(), project, ask, estimate)
 	if err != nil {
 		return err
 	}
 	s.cfg.Wake()
-	return c.JSON(http.StatusAccepted, rerunViewOf(r))
+	view := rerunViewOf(r)
+	view.Warnings = unused
+	return c.JSON(http.StatusAccepted, view)
 }
 
 func (s *Server) apiListReruns(c echo.Context) error {
@@ -291,5 +304,6 @@ func (s *Server) apiJudgeTrace(c echo.Context) error {
 		Queued       []string `json:"evaluation_ids"` // none: it is there already
 		RefusedField string   `json:"refused_field,omitempty"`
 		Message      string   `json:"message,omitempty"`
-	}{ids, plan.RefusedField, plan.Message})
+		Warnings     []string `json:"warnings,omitempty"`
+	}{ids, plan.RefusedField, plan.Message, unusedByRules(body.engineChoice(), body.Model, body.samples())})
 }

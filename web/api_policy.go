@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/judge/harness"
 	"github.com/countersign/countersign/store"
 )
 
@@ -23,6 +24,8 @@ type policyVersionView struct {
 	Author  string          `json:"author"`
 	Comment string          `json:"comment"`
 	At      time.Time       `json:"at"`
+	// Warnings are what of a policy that was set holds for nothing here.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 func policyView(v store.PolicyVersion) (policyVersionView, error) {
@@ -62,7 +65,7 @@ func (s *Server) apiSetPolicy(c echo.Context) error {
 		return err
 	}
 	ctx, actor, project := c.Request().Context(), user(c).Actor(), s.apiProject(c)
-	p, err := s.policyOfJSON(c, project, body.Policy)
+	p, err := policyOfJSON(body.Policy)
 	if err != nil {
 		return err
 	}
@@ -81,6 +84,12 @@ func (s *Server) apiSetPolicy(c echo.Context) error {
 	view, err := policyView(v)
 	if err != nil {
 		return err
+	}
+	if view.Warnings, err = s.policyWarnings(ctx, project, p); err != nil {
+		return err
+	}
+	if saved.Policy.Version == p.Version {
+		view.Warnings = append(view.Warnings, "the policy says this already: it keeps its version, and the comment was not kept")
 	}
 	return c.JSON(http.StatusOK, view)
 }
@@ -104,7 +113,7 @@ func (s *Server) apiDryRunPolicy(c echo.Context) error {
 	var p judge.Policy
 	var err error
 	if len(body.Policy) > 0 {
-		p, err = s.policyOfJSON(c, project, body.Policy)
+		p, err = policyOfJSON(body.Policy)
 	} else {
 		var now store.Project
 		now, err = s.cfg.Store.ProjectNamed(ctx, project)
@@ -117,23 +126,26 @@ func (s *Server) apiDryRunPolicy(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, result)
+	answer := dryRunAnswer{DryRunResult: result}
+	if answer.Warnings, err = s.policyWarnings(ctx, project, p); err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, answer)
+}
+
+// dryRunAnswer is a dry run, with what of its policy holds for nothing here.
+type dryRunAnswer struct {
+	harness.DryRunResult
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // policyOfJSON reads a policy and tells all that is wrong with it. JSON is YAML,
 // so the file's reader reads it.
-func (s *Server) policyOfJSON(c echo.Context, project string, raw json.RawMessage) (judge.Policy, error) {
+func policyOfJSON(raw json.RawMessage) (judge.Policy, error) {
 	if len(raw) == 0 {
 		return judge.Policy{}, &store.FieldError{Field: "policy", Message: "is missing"}
 	}
 	p, faults := judge.ParsePolicy("policy", raw)
-	if faults == nil {
-		names, err := s.judgeNames(c.Request().Context(), project)
-		if err != nil {
-			return p, err
-		}
-		faults = p.CheckJudges(names)
-	}
 	if faults == nil {
 		return p, nil
 	}

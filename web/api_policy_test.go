@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -20,10 +21,11 @@ func TestAPIPolicy(t *testing.T) {
 	_, reviewer := s.user("ada@example.org", store.Reviewer)
 	s.load(citationTrace("t1"), recordedTrace("r1", "Yes"))
 	type version struct {
-		Version int
-		Policy  map[string]any
-		Author  string
-		Comment string
+		Warnings []string
+		Version  int
+		Policy   map[string]any
+		Author   string
+		Comment  string
 	}
 	var now version
 	s.api(auditor, http.MethodGet, "/api/v1/policy", nil).json(t, &now)
@@ -48,7 +50,7 @@ func TestAPIPolicy(t *testing.T) {
 	for name, c := range map[string]struct{ body, field, detail string }{
 		"no version":    {`{"policy": {"lease_minutes": 3}}`, "policy.version", "name the version"},
 		"unknown key":   {`{"policy": {"version": 2, "lease": 3}}`, "policy", `unknown key "lease"`},
-		"unknown judge": {`{"policy": {"version": 2, "rules": [{"judge": "nobody", "below": 0.5}]}}`, "policy", "no judge of the project"},
+		"all at once":   {`{"policy": {"version": 2, "lease": 3, "lease_minutes": 0, "rules": [{"judge": 5, "domain": "x", "samples": 26}]}}`, "policy", "unknown key \"lease\" in the policy; known are audit, blind, budget_usd, disagreement, due_hours, endpoints, high_stakes_domains, lease_minutes, models, reasons, rules, samples, temperature, version; lease_minutes is 0: it lies between 1 and 1440 (minutes, at most a day); rule 1, samples is 26"},
 		"no policy":     {`{}`, "policy", "is missing"},
 		"unknown field": {`{"polic": {}}`, "polic", ""},
 	} {
@@ -57,6 +59,21 @@ func TestAPIPolicy(t *testing.T) {
 		if !strings.Contains(r.body, strings.ReplaceAll(c.detail, `"`, `\"`)) {
 			t.Errorf("%s: %s, want %q in it", name, r.body, c.detail)
 		}
+	}
+
+	// A rule for a judge that may come later is taken, with a warning; the same
+	// again makes no version.
+	const ahead = `{"policy": {"version": %d, "rules": [{"judge": "tomorrow", "below": 0.5}]}}`
+	for round, want := range []string{"which the project does not have", "it keeps its version"} {
+		var got version
+		r := s.api(lead, http.MethodPost, "/api/v1/policy", fmt.Sprintf(ahead, 2+round))
+		r.json(t, &got)
+		if r.StatusCode != http.StatusOK || got.Version != 3 || !strings.Contains(strings.Join(got.Warnings, "; "), want) {
+			t.Errorf("round %d: %s, version %d, warnings %q, want version 3 and %q", round, r.Status, got.Version, got.Warnings, want)
+		}
+	}
+	if r := s.api(auditor, http.MethodPost, "/api/v1/policy/dry-run", nil); !strings.Contains(r.body, `judge \"tomorrow\"`) {
+		t.Errorf("a dry run does not warn: %s", r.body)
 	}
 
 	wantProblem(t, s.api(reviewer, http.MethodGet, "/api/v1/policy", nil), http.StatusForbidden, "")

@@ -31,6 +31,11 @@ type queueEntry struct {
 	LeaseExpiresAt *time.Time     `json:"lease_expires_at,omitempty"`
 	DueAt          time.Time      `json:"due_at"`
 	OpenedAt       time.Time      `json:"opened_at"`
+	// Opinions are given of OpinionsRequired; To is who alone settles it, a
+	// person's id or a role.
+	Opinions         int    `json:"opinions"`
+	OpinionsRequired int    `json:"opinions_required"`
+	To               string `json:"to,omitempty"`
 }
 
 func entryOf(q store.QueueItem) queueEntry {
@@ -38,6 +43,7 @@ func entryOf(q store.QueueItem) queueEntry {
 		ID: q.ReviewID, EvaluationID: q.EvaluationID, TraceID: q.TraceID, Title: q.Title, Judge: q.Judge,
 		Domain: q.Domain, Stakes: q.Stakes, State: q.State, Reasons: q.Reasons, Sealed: q.Sealed, Blind: q.Blind,
 		Holder: q.HolderName, AssignedTo: q.AssignedName, Priority: q.Priority, LeaseExpiresAt: q.LeaseExpiresAt, DueAt: q.DueAt, OpenedAt: q.OpenedAt,
+		Opinions: q.Opinions, OpinionsRequired: q.OpinionsRequired, To: q.Addressee,
 	}
 	if e.Reasons == nil {
 		e.Reasons = []judge.Reason{}
@@ -73,9 +79,14 @@ func (s *Server) apiListQueue(c echo.Context) error {
 // by. Evaluation is absent while it is sealed.
 type claimed struct {
 	queueEntry
-	Labels     []judgeLabel      `json:"labels"`
-	Trace      judge.Trace       `json:"trace"`
-	Evaluation *judge.Evaluation `json:"evaluation,omitempty"`
+	Labels []judgeLabel `json:"labels"`
+	// Shown is what the item holds, by versions and hashes: who sends it back with
+	// a decision signs for it, and is told when it is not what is stored any more.
+	Shown store.Shown `json:"shown"`
+	// ReasonCodes are why the judge may be overridden here.
+	ReasonCodes []judge.OverrideReason `json:"reason_codes"`
+	Trace       judge.Trace            `json:"trace"`
+	Evaluation  *judge.Evaluation      `json:"evaluation,omitempty"`
 }
 
 type judgeLabel struct {
@@ -85,7 +96,7 @@ type judgeLabel struct {
 }
 
 func claimedOf(r store.Review) claimed {
-	out := claimed{queueEntry: entryOf(r.QueueItem), Trace: r.Trace, Evaluation: r.Evaluation, Labels: []judgeLabel{}}
+	out := claimed{queueEntry: entryOf(r.QueueItem), Trace: r.Trace, Evaluation: r.Evaluation, Labels: []judgeLabel{}, Shown: r.Screen, ReasonCodes: r.ReasonCodes}
 	for _, l := range r.Labels {
 		out.Labels = append(out.Labels, judgeLabel(l))
 	}

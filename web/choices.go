@@ -63,10 +63,10 @@ func labelChoices(labels []judge.Label) []views.Choice {
 	return choices
 }
 
-func reasonCodeChoices() []views.Choice {
-	choices := make([]views.Choice, len(store.ReasonCodes))
-	for i, code := range store.ReasonCodes {
-		choices[i] = views.Choice{Value: code, Text: words(code)}
+func reasonCodeChoices(offered []judge.OverrideReason) []views.Choice {
+	choices := make([]views.Choice, len(offered))
+	for i, r := range offered {
+		choices[i] = views.Choice{Value: r.Code, Text: r.Text}
 	}
 	return choices
 }

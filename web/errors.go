@@ -78,7 +78,7 @@ func faultOf(err error) pageFault {
 			f.what = "There is nothing at this address."
 		case http.StatusRequestEntityTooLarge:
 			f.what = "The request is larger than this server takes."
-			f.next = "Send fewer traces at once, or use the import command."
+			f.next = "Send less at once. Large files of traces are for the import command."
 		}
 		return f
 	}
@@ -161,8 +161,15 @@ func problemOf(f pageFault, err error, id string) problem {
 // that it came up through.
 func conflictDetail(err error) string {
 	var expired *store.ExpiredError
-	if errors.As(err, &expired) {
+	var stale *store.StaleError
+	var refused *store.RefusedError
+	switch {
+	case errors.As(err, &refused):
+		return refused.Why
+	case errors.As(err, &expired):
 		return expired.Error()
+	case errors.As(err, &stale):
+		return stale.Error()
 	}
 	text := strings.TrimSuffix(err.Error(), ": "+store.ErrConflict.Error())
 	if i := strings.LastIndex(text, ": "); i >= 0 {

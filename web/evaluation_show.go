@@ -112,7 +112,7 @@ func attemptView(a judge.Attempt) views.Attempt {
 		Number: a.Number, Purpose: a.Purpose, Sample: a.Sample, Unpriced: a.Unpriced, Endpoint: a.Endpoint, ModelAsked: a.ModelAsked, ModelAnswered: a.ModelAnswered,
 		Parameters: indented(a.Parameters), Prompt: a.Prompt, Reply: a.Reply, FinishReason: a.FinishReason,
 		PromptRemoved: a.PromptRemovedAt, ReplyRemoved: a.ReplyRemovedAt,
-		Errors: a.Errors, PromptTokens: a.Tokens.Prompt, CompletionTokens: a.Tokens.Completion,
+		Errors: a.Errors, Retries: a.TransportRetries, TransportError: a.TransportError, PromptTokens: a.Tokens.Prompt, CompletionTokens: a.Tokens.Completion,
 		CostUSD: a.CostUSD, LatencyMS: a.LatencyMS, At: a.StartedAt,
 	}
 }

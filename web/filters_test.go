@@ -111,6 +111,7 @@ func TestDeskLeavesNoDeadEnd(t *testing.T) {
 	s := newSite(t)
 	s.user("ada@example.org", store.Reviewer)
 	s.user("lea@example.org", store.Lead)
+	s.changePolicy(func(p *judge.Policy) { p.CannotJudge = 1 })
 	s.load(citationTrace("t1"))
 	ada, lea := s.signIn("ada@example.org"), s.signIn("lea@example.org")
 	path := ada.post("/queue/next", url.Values{}).Request.URL.Path

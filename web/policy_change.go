@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/labstack/echo/v4"
@@ -46,17 +47,11 @@ func readProposed(c echo.Context) (p proposed, err error) {
 
 // policy reads the proposal. The second result is what is wrong with it, the
 // error a fault of another kind.
-func (p proposed) policy(base judge.Policy, judges []string) (policy judge.Policy, faults error) {
+func (p proposed) policy(base judge.Policy) (policy judge.Policy, faults error) {
 	if p.form == "yaml" {
 		policy, faults = judge.ParsePolicy("policy", []byte(p.yaml))
 	} else {
 		policy, faults = policyOf(base, p.values)
-		if faults == nil {
-			faults = policy.Check()
-		}
-	}
-	if faults == nil {
-		faults = policy.CheckJudges(judges)
 	}
 	policy.Version = p.version
 	return policy, faults
@@ -64,9 +59,6 @@ func (p proposed) policy(base judge.Policy, judges []string) (policy judge.Polic
 
 // changePolicy stores what one of the forms says, unless somebody was faster.
 func (s *Server) changePolicy(c echo.Context) error {
-	if !isLead(user(c).Actor()) {
-		return s.deniedPolicy(c)
-	}
 	asked, err := readProposed(c)
 	if err != nil {
 		return err
@@ -90,20 +82,16 @@ func (s *Server) changePolicy(c echo.Context) error {
 		return err
 	}
 	s.cfg.Wake()
-	s.flash(c, views.NoticeInfo, fmt.Sprintf("Version %d of the policy counts from the next evaluation on. What was judged before stays as it is.", saved.Policy.Version))
+	s.flash(c, views.NoticeInfo, savedWords(saved.Policy.Version, policy.Version))
 	return c.Redirect(http.StatusSeeOther, "/policy")
 }
 
-// deniedPolicy lets the store refuse, which records the attempt.
-func (s *Server) deniedPolicy(c echo.Context) error {
-	project, err := s.project(c)
-	if err != nil {
-		return err
+// savedWords tell which version counts now. before is the one that was changed.
+func savedWords(now, before int) string {
+	if now == before {
+		return fmt.Sprintf("This is what version %d of the policy says already. Nothing was changed.", now)
 	}
-	if _, err = s.cfg.Store.SetPolicy(c.Request().Context(), user(c).Actor(), project, judge.DefaultPolicy(), ""); err == nil {
-		return store.ErrForbidden
-	}
-	return err
+	return fmt.Sprintf("Version %d of the policy counts from the next evaluation on. What was judged before stays as it is.", now)
 }
 
 // proposal makes the page with the proposal in its forms. bad: it can't be
@@ -121,14 +109,11 @@ func (s *Server) proposal(c echo.Context, asked proposed) (page views.PolicyPage
 		}
 	}
 	s.fillPolicy(&page, present)
-	names, err := s.judgeNames(ctx, page.Project)
-	if err != nil {
-		return page, policy, false, err
-	}
-	policy, faults := asked.policy(base.Policy, names)
+	policy, faults := asked.policy(base.Policy)
 	page.Unsaved, page.Note = true, asked.comment
 	if faults == nil {
 		s.fillForms(&page, policy)
+		page.Warnings, err = s.policyWarnings(ctx, page.Project, policy)
 	} else {
 		page.FaultsIn, page.Faults = asked.form, faultLines(faults)
 		if asked.form == "fields" {
@@ -138,13 +123,17 @@ func (s *Server) proposal(c echo.Context, asked proposed) (page views.PolicyPage
 	if asked.form == "yaml" {
 		page.YAML = asked.yaml
 	}
-	return page, policy, faults != nil, nil
+	return page, policy, faults != nil, err
 }
 
-// judgeNames are all judges that the project has had: a rule for one that is no
-// longer in use is kept.
-func (s *Server) judgeNames(ctx context.Context, project string) ([]string, error) {
+// policyWarnings say what of a policy holds for nothing as things are here. Judges
+// are all that the project has had, and those that it would judge with now.
+func (s *Server) policyWarnings(ctx context.Context, project string, p judge.Policy) ([]string, error) {
 	stored, err := s.cfg.Store.Judges(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	h, err := s.cfg.Harness(ctx, project)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +141,13 @@ func (s *Server) judgeNames(ctx context.Context, project string) ([]string, erro
 	for _, j := range stored {
 		names = append(names, j.Name)
 	}
-	return names, nil
+	names = append(names, h.JudgeNames()...)
+	slices.Sort(names)
+	warnings := p.UnknownJudges(slices.Compact(names))
+	if len(s.cfg.Endpoints) == 0 && p.AsksModels() {
+		warnings = append(warnings, "this server has the engine rules only, which asks no model: models and samples change nothing here")
+	}
+	return warnings, nil
 }
 
 // policyConflict shows both: what was sent, and what somebody saved first. Sent
@@ -193,6 +188,7 @@ func fieldsAsSent(f views.PolicyFields, form url.Values) views.PolicyFields {
 	for name, field := range map[string]*string{
 		"random_audit": &f.RandomAudit, "boundary_audit": &f.BoundaryAudit, "boundary_width": &f.BoundaryWidth, "seed": &f.Seed,
 		"blind": &f.Blind, "blind_share": &f.BlindShare, "due_high": &f.DueHigh, "due_standard": &f.DueStandard, "lease_minutes": &f.Lease,
+		"opinions": &f.Opinions, "cannot_judge": &f.CannotJudge, "undo_seconds": &f.Undo,
 		"domains": &f.Domains, "endpoints": &f.Endpoints, "models": &f.Models, "samples": &f.Samples, "temperature": &f.Temperature,
 		"budget": &f.Budget, "between": &f.Between,
 	} {

@@ -27,6 +27,11 @@ func policyFields(p judge.Policy, known []Endpoint) views.PolicyFields {
 		Lease: strconv.Itoa(p.LeaseMinutes), EndpointsNamed: p.Endpoints != nil, Endpoints: strings.Join(p.Endpoints, ", "),
 		Samples: strconv.Itoa(e.Samples), Temperature: numberText(e.SampleTemperature), Between: e.Disagreement.Between, Recorded: e.Disagreement.Recorded,
 		BlindRules: len(p.BlindRules), DueRules: len(p.DueRules), Assignment: len(p.Assignment),
+		Opinions: "1", CannotJudge: strconv.Itoa(p.AbstentionsToAdjudicate()), Undo: strconv.Itoa(int(p.UndoTime().Seconds())),
+		ReasonCodes: len(p.OverrideReasons),
+	}
+	if p.Opinions != nil {
+		f.Opinions, f.OpinionRules = strconv.Itoa(max(1, p.Opinions.Default)), len(p.Opinions.Rules)
 	}
 	domains := p.HighStakesDomains
 	if domains == nil {
@@ -83,7 +88,7 @@ func usualSwitch(p judge.Policy, code string, stakes judge.Stakes) string {
 }
 
 // policyOf reads the fields onto the policy they were made from. The error joins
-// a *judge.PolicyFault for each value that is not of its form.
+// a *judge.PolicyFault for each value that is not of its form or breaks a rule.
 func policyOf(base judge.Policy, form url.Values) (judge.Policy, error) {
 	r := &fieldReader{form: form}
 	p := base
@@ -93,6 +98,7 @@ func policyOf(base judge.Policy, form url.Values) (judge.Policy, error) {
 	p.BlindShare = r.percent("blind_share", "The blind share")
 	p.DueHoursHigh, p.DueHoursStandard = r.whole("due_high", "The due time at high stakes"), r.whole("due_standard", "The due time at standard stakes")
 	p.LeaseMinutes = r.whole("lease_minutes", "The length of a claim")
+	r.answers(base, &p)
 	p.HighStakesDomains = listOf(form.Get("domains"))
 	if slices.Equal(p.HighStakesDomains, defaultHighDomains) && base.HighStakesDomains == nil {
 		p.HighStakesDomains = nil
@@ -106,7 +112,10 @@ func policyOf(base judge.Policy, form url.Values) (judge.Policy, error) {
 		model, endpoint, _ := strings.Cut(m, "@")
 		p.Models = append(p.Models, judge.ModelChoice{Model: strings.TrimSpace(model), Endpoint: strings.TrimSpace(endpoint)})
 	}
-	if p.Samples = r.whole("samples", "The number of calls"); p.Samples == 1 && base.Samples == 0 {
+	switch p.Samples = r.whole("samples", "The number of calls"); {
+	case p.Samples == 0:
+		r.zero("samples", "The number of calls", judge.MaxSamples)
+	case p.Samples == 1 && base.Samples == 0:
 		p.Samples = 0
 	}
 	p.SampleTemperature = orDefault(r.number("temperature", "The temperature"), judge.Policy{}.For("", "", "").SampleTemperature, base.SampleTemperature)
@@ -123,7 +132,48 @@ func policyOf(base judge.Policy, form url.Values) (judge.Policy, error) {
 		p.Disagreement = &d
 	}
 	p.Reasons = reasonsOf(form)
+	for _, f := range policyFaultsOf(p.Check()) {
+		if slices.Contains(r.unread, f.Path) { // that is told already
+			continue
+		}
+		if name := r.labels[f.Path]; name != "" {
+			f = &judge.PolicyFault{Msg: name + " " + f.Msg}
+		}
+		r.faults = append(r.faults, f)
+	}
 	return p, errors.Join(r.faults...)
+}
+
+// answers reads what is asked of people. What has its default and was not said
+// before stays unsaid.
+func (r *fieldReader) answers(base judge.Policy, p *judge.Policy) {
+	opinions := judge.Opinions{}
+	if base.Opinions != nil {
+		opinions = *base.Opinions
+	}
+	if opinions.Default = r.whole("opinions", "The number of opinions"); opinions.Default == 0 {
+		r.zero("opinions", "The number of opinions", judge.MaxOpinions)
+	}
+	if p.Opinions = &opinions; base.Opinions == nil && opinions.Default == 1 {
+		p.Opinions = nil
+	}
+	if p.CannotJudge = r.whole("cannot_judge", "The number of people who cannot judge"); p.CannotJudge == 0 {
+		r.zero("cannot_judge", "The number of people who cannot judge", judge.MaxAbstentions)
+	} else if base.CannotJudge == 0 && p.CannotJudge == base.AbstentionsToAdjudicate() {
+		p.CannotJudge = 0
+	}
+	seconds := r.whole("undo_seconds", "The time for undo")
+	if p.UndoSeconds = &seconds; base.UndoSeconds == nil && seconds == int(base.UndoTime().Seconds()) {
+		p.UndoSeconds = nil
+	}
+}
+
+// zero refuses a 0 that would mean the default, unless the number can't be read
+// and that is told already.
+func (r *fieldReader) zero(name, what string, most int) {
+	if !slices.Contains(r.unread, fieldPlaces[name]) {
+		r.fault(name, what, "0", fmt.Sprintf("a number from 1 to %d", most))
+	}
 }
 
 // reasonsOf reads the switches; what is as usual is not said.
@@ -154,42 +204,62 @@ func orDefault(v, usual float64, said *float64) *float64 {
 type fieldReader struct {
 	form   url.Values
 	faults []error
+	unread []string          // places in the policy of the values that are not of their form
+	labels map[string]string // what the form calls them, by place in the policy
 }
 
-func (r *fieldReader) fault(what, text, must string) {
+// text of a field, and notes what it is called.
+func (r *fieldReader) text(name, what string) string {
+	if r.labels == nil {
+		r.labels = map[string]string{}
+	}
+	r.labels[fieldPlaces[name]] = what
+	return strings.TrimSpace(r.form.Get(name))
+}
+
+// fieldPlaces are where the numbers of the form stand in a policy.
+var fieldPlaces = map[string]string{
+	"random_audit": "/audit/random", "boundary_audit": "/audit/boundary", "boundary_width": "/audit/boundary_width", "blind_share": "/blind/share",
+	"due_high": "/due_hours/high", "due_standard": "/due_hours/standard", "lease_minutes": "/lease_minutes", "samples": "/samples",
+	"opinions": "/opinions/default", "cannot_judge": "/cannot_judge", "undo_seconds": "/undo_seconds",
+	"temperature": "/temperature", "budget": "/budget_usd",
+}
+
+func (r *fieldReader) fault(name, what, text, must string) {
+	r.unread = append(r.unread, fieldPlaces[name])
 	r.faults = append(r.faults, &judge.PolicyFault{Msg: fmt.Sprintf("%s is %q: it is %s", what, text, must)})
 }
 
 func (r *fieldReader) number(name, what string) float64 {
-	text := strings.TrimSpace(r.form.Get(name))
+	text := r.text(name, what)
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		r.fault(what, text, "a number such as 0.05")
+		r.fault(name, what, text, "a number such as 0.05")
 	}
 	return v
 }
 
 // percent is a share in [0,1] that is written in per cent.
 func (r *fieldReader) percent(name, what string) float64 {
-	text := strings.TrimSpace(r.form.Get(name))
+	text := r.text(name, what)
 	v, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
 	if err != nil || !(v >= 0 && v <= 100) {
-		r.fault(what, text, "a number from 0 to 100")
+		r.fault(name, what, text, "a number from 0 to 100")
 		return 0
 	}
 	// Shares are written with few digits: 7% is 0.07 and not a neighbour of it.
 	share, err := strconv.ParseFloat(strconv.FormatFloat(v/100, 'g', 12, 64), 64)
 	if err != nil {
-		r.fault(what, text, "a number from 0 to 100")
+		r.fault(name, what, text, "a number from 0 to 100")
 	}
 	return share
 }
 
 func (r *fieldReader) whole(name, what string) int {
-	text := strings.TrimSpace(r.form.Get(name))
+	text := r.text(name, what)
 	v, err := strconv.Atoi(text)
 	if err != nil {
-		r.fault(what, text, "a whole number")
+		r.fault(name, what, text, "a whole number")
 	}
 	return v
 }

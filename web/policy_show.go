@@ -36,6 +36,11 @@ func (s *Server) showPolicy(c echo.Context) error {
 		}
 	}
 	s.fillPolicy(&p, shown)
+	if version == present.Version {
+		if p.Warnings, err = s.policyWarnings(c.Request().Context(), p.Project, shown.Policy); err != nil {
+			return err
+		}
+	}
 	return s.render(c, http.StatusOK, views.Policy(p))
 }
 

@@ -65,6 +65,12 @@ func queueChange(action string, field func(string) string) (store.QueueChange, e
 			return change, &store.FieldError{Field: "priority", Message: "is missing: choose one"}
 		}
 		change.Priority = n
+	case store.ChangeOpinions:
+		n, err := strconv.Atoi(field("opinions"))
+		if err != nil {
+			return change, &store.FieldError{Field: "opinions", Message: "is missing: say how many"}
+		}
+		change.Opinions = n
 	case store.ChangeDue:
 		at, err := dueTime(field("due_at"))
 		if err != nil {
@@ -112,6 +118,8 @@ func changedWords(n, selected int, c store.QueueChange) string {
 		if c.Blind {
 			said = items + " answered blind."
 		}
+	case store.ChangeOpinions:
+		said = items + " for " + strconv.Itoa(c.Opinions) + " people to answer."
 	case store.ChangeRelease:
 		said = counted(n, "claim") + " ended. What was typed is kept for who typed it."
 	case store.ChangeWithdraw:

@@ -151,6 +151,7 @@ func shownOf(f store.QueueFilter) (shown []string) {
 var stateWords = map[string]string{
 	store.QueueFree: "unclaimed", store.QueueMine: "held by you", store.QueueAdjudication: "for a lead to settle",
 	store.QueueAssigned: "assigned to you", store.QueueSkipped: "skipped by you today",
+	store.QueueForMe: "sent to you by name", store.QueueDrafts: "with a draft of yours",
 }
 
 func queueRows(items []store.QueueItem, a store.Actor) []views.QueueRow {
@@ -162,7 +163,11 @@ func queueRows(items []store.QueueItem, a store.Actor) []views.QueueRow {
 			Since: q.OpenedAt, Due: q.DueAt, Holder: q.HolderName, Mine: q.HolderID != "" && q.HolderID == a.UserID,
 			Priority: q.Priority, SetPriority: q.Priority > 0, Assigned: q.AssignedName,
 		}
-		if q.AssignedID != "" && q.AssignedID == a.UserID {
+		rows[i].Opinions, rows[i].OpinionsRequired = q.Opinions, q.OpinionsRequired
+		if q.Adjudicating && q.AddresseeName != "" {
+			rows[i].Assigned = q.AddresseeName
+		}
+		if q.AssignedID != "" && q.AssignedID == a.UserID || q.Adjudicating && q.Addressee != "" && q.Addressee == a.UserID {
 			rows[i].Assigned = "you"
 		}
 		if q.Priority == 0 && !q.Sealed { // where it is sealed it would tell the reason

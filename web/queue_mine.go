@@ -22,7 +22,7 @@ func (s *Server) showMyWork(c echo.Context) error {
 		return err
 	}
 	page := views.MyWorkPage{
-		Frame: f, Held: queueRows(w.Held, actor), Assigned: queueRows(w.Assigned, actor), ForLead: w.ForLead, Skipped: w.Skipped,
+		Frame: f, Held: queueRows(w.Held, actor), Assigned: queueRows(w.Assigned, actor), ForLead: w.ForLead, Skipped: w.Skipped, Drafts: w.Drafts, ForMe: w.ForMe,
 		Today: weekOf(w.Today), Week: weekOf(w.Week),
 	}
 	if page.Tabs, err = s.queueTabs(c, f); err != nil {
@@ -57,9 +57,11 @@ func whyLine(w store.Withheld) views.WhyLine {
 	case store.CauseHeld:
 		line.Text = "held by somebody else: they come back when the claim ends"
 	case store.CauseLead:
-		line.Text = "for a lead to settle"
+		line.Text = "for a lead, or for somebody who is named, to settle"
 	case store.CauseSentAway:
-		line.Text = "sent to a lead by you: another lead settles them"
+		line.Text = "answered by you without settling them: somebody else does"
+	case store.CauseAnswered:
+		line.Text = "answered by you, and waiting for more opinions"
 	case store.CauseAssigned:
 		line.Text = "assigned to somebody else"
 	case store.CauseConflict:

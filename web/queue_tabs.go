@@ -32,6 +32,8 @@ func (s *Server) queueTabs(c echo.Context, f views.Frame) ([]views.QueueTab, err
 		{"Overdue", "overdue=1", store.QueueFilter{Overdue: true}, false},
 		{"Blind", "blind=yes", store.QueueFilter{Blind: "yes"}, false},
 		{"For a lead", "state=adjudication", store.QueueFilter{State: store.QueueAdjudication}, false},
+		{"Sent to you", "state=for_me", store.QueueFilter{State: store.QueueForMe}, true},
+		{"Drafts", "state=drafts", store.QueueFilter{State: store.QueueDrafts}, true},
 		{"Skipped today", "state=skipped", store.QueueFilter{State: store.QueueSkipped}, true},
 	} {
 		t.filter.Project = f.Project
@@ -102,6 +104,7 @@ func (s *Server) queueFilterForm(c echo.Context, project string, f store.QueueFi
 	}
 	if actor.MayDecide() {
 		v.States = append(v.States, views.Choice{Value: store.QueueMine, Text: "Held by me"}, views.Choice{Value: store.QueueAssigned, Text: "Assigned to me"},
+			views.Choice{Value: store.QueueForMe, Text: "Sent to me"}, views.Choice{Value: store.QueueDrafts, Text: "With a draft of mine"},
 			views.Choice{Value: store.QueueSkipped, Text: "Skipped by me today"})
 		v.People = append(v.People, views.Choice{Value: store.HeldByMe, Text: "Me"})
 	}

@@ -3,6 +3,8 @@ package web
 import (
 	"errors"
 	"net/http"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
@@ -85,5 +87,19 @@ func conflictWords(err error) string {
 	case errors.As(err, &gone) && gone.EndedBy != "":
 		return gone.EndedBy + " ended your claim on this item at " + gone.EndedAt.Format("15:04") + " UTC. Nothing of yours was recorded; claim it again to go on."
 	}
+	var stale *store.StaleError
+	var refused *store.RefusedError
+	switch {
+	case errors.As(err, &stale):
+		return asSentence(stale.Error()) + " Nothing of yours was recorded."
+	case errors.As(err, &refused):
+		return asSentence(refused.Why) + " Nothing of yours was recorded."
+	}
 	return "The item has changed since the page was opened. Nothing of yours was recorded."
+}
+
+// asSentence writes a plain sentence part as a sentence.
+func asSentence(part string) string {
+	first, size := utf8.DecodeRuneInString(part)
+	return string(unicode.ToUpper(first)) + part[size:] + "."
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -22,41 +23,126 @@ func (s *Server) decideReview(c echo.Context) error {
 		return unreadable(err)
 	}
 	ctx, actor, id := c.Request().Context(), user(c).Actor(), param(c, "id")
-	in := store.DecisionInput{
-		Action: form.Get("action"), Verdict: judge.Verdict(form.Get("verdict")), Label: form.Get("label"),
-		Findings: rulings(form), ReasonCode: form.Get("reason_code"), Comment: form.Get("comment"),
-		Confidence: form.Get("confidence"),
+	var decided store.Decision
+	in, err := decisionOf(form)
+	if err == nil {
+		err = s.holdToSheet(ctx, actor, id, &in)
 	}
-	if in.Action == "" && form.Get("stage") == "decide" {
+	if err != nil {
+		// told below, beside what was typed
+	} else if in.Action == "" && form.Get("stage") == "decide" {
 		// The form of an item whose verdict is in view: nothing was chosen.
 		err = &store.FieldError{Field: "action", Message: "is missing: choose one of the answers beside the button"}
 	} else if in.Action == "" {
 		_, err = s.cfg.Store.CommitFirstAnswer(ctx, actor, id, store.Answer{
-			Verdict: in.Verdict, Label: in.Label, Findings: in.Findings,
+			Verdict: in.Verdict, Label: in.Label, Findings: in.Findings, Rulings: in.Rulings,
 		})
 		if err == nil {
 			return c.Redirect(http.StatusSeeOther, reviewPath(id))
 		}
 	} else {
-		_, err = s.cfg.Store.Decide(ctx, actor, id, in)
+		decided, err = s.cfg.Store.Decide(ctx, actor, id, in)
 	}
 	var fault *store.FieldError
 	if errors.As(err, &fault) {
 		return s.renderReview(c, id, http.StatusUnprocessableEntity, deskForm(in, fault))
 	}
-	return s.backToReview(c, id, err, decidedWords(in.Action))
-}
-
-func decidedWords(action string) string {
-	switch action {
-	case "escalate", "cannot_judge":
-		return "Recorded. A lead will settle this item."
+	done := ""
+	if err == nil && decided.ID != "" {
+		if done, err = s.decidedWords(c, decided); err != nil {
+			return err
+		}
 	}
-	return "Signed and recorded."
+	return s.backToReview(c, id, err, done)
 }
 
-// rulings reads the support-N fields: one finding for each citation ruled on.
-func rulings(form url.Values) []judge.Finding {
+// decisionOf reads the desk's form.
+func decisionOf(form url.Values) (store.DecisionInput, error) {
+	in := store.DecisionInput{
+		Action: form.Get("action"), Verdict: judge.Verdict(form.Get("verdict")), Label: form.Get("label"),
+		Findings: supports(form), Rulings: formRulings(form), ReasonCode: form.Get("reason_code"), Severity: form.Get("severity"),
+		Comment: form.Get("comment"), Confidence: form.Get("confidence"),
+	}
+	if in.Action == store.Escalate {
+		in.To = form.Get("to") // the field stands in the form whatever is chosen
+	}
+	var err error
+	in.Shown, err = formShown(form)
+	return in, err
+}
+
+// decidedWords says what became of the item.
+func (s *Server) decidedWords(c echo.Context, d store.Decision) (string, error) {
+	r, err := s.cfg.Store.GetReview(c.Request().Context(), user(c).Actor(), d.ReviewID)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case r.State == "decided":
+		return "Signed and recorded.", nil
+	case r.Adjudicating && d.Action == store.Escalate && r.AddresseeName != "":
+		return "Recorded. " + r.AddresseeName + " will settle this item.", nil
+	case r.Adjudicating && r.Addressee == string(store.Admin):
+		return "Recorded. An administrator will settle this item.", nil
+	case r.Adjudicating && (d.Action == store.Confirm || d.Action == store.Override):
+		return "Signed and recorded. The opinions differ, so somebody who gave none of them will settle this item.", nil
+	case r.Adjudicating:
+		return "Recorded. A lead will settle this item.", nil
+	case d.Action == store.CannotJudge:
+		return "Recorded. Somebody else will be asked.", nil
+	}
+	return fmt.Sprintf("Signed and recorded as opinion %d of %d. The item waits for other people.", r.Opinions, r.OpinionsRequired), nil
+}
+
+// addSecondOpinion keeps an answer that came when the item was settled.
+func (s *Server) addSecondOpinion(c echo.Context) error {
+	form, err := c.FormParams()
+	if err != nil {
+		return unreadable(err)
+	}
+	ctx, actor, id := c.Request().Context(), user(c).Actor(), param(c, "id")
+	in, err := decisionOf(form)
+	if err == nil {
+		err = s.holdToSheet(ctx, actor, id, &in)
+	}
+	if err == nil {
+		_, err = s.cfg.Store.AddSecondOpinion(ctx, actor, id, in)
+	}
+	var fault *store.FieldError
+	if errors.As(err, &fault) {
+		return s.renderReview(c, id, http.StatusUnprocessableEntity, deskForm(in, fault))
+	}
+	return s.backToReview(c, id, err, "Kept as a second opinion. The result stays as it is.")
+}
+
+// undoDecision takes the newest decision back.
+func (s *Server) undoDecision(c echo.Context) error {
+	d, err := s.cfg.Store.Undo(c.Request().Context(), user(c).Actor(), param(c, "id"))
+	done := "Taken back. The item is yours again; what you had said stays on record, marked as undone."
+	if d.OverQuota {
+		done = "Taken back. It stays on record, marked as undone."
+	}
+	return s.backToReview(c, param(c, "id"), err, done)
+}
+
+// raiseOpinions asks for more opinions on an item.
+func (s *Server) raiseOpinions(c echo.Context) error {
+	n, err := strconv.Atoi(strings.TrimSpace(c.FormValue("opinions")))
+	if err != nil {
+		return &store.FieldError{Field: "opinions", Message: "is not a whole number"}
+	}
+	err = s.cfg.Store.RaiseOpinions(c.Request().Context(), user(c).Actor(), param(c, "id"), n)
+	return s.backToReview(c, param(c, "id"), err, fmt.Sprintf("The item needs %d opinions now.", n))
+}
+
+// reassignReview sends an item that somebody else has to settle to another one.
+func (s *Server) reassignReview(c echo.Context) error {
+	err := s.cfg.Store.Reassign(c.Request().Context(), user(c).Actor(), param(c, "id"), c.FormValue("to"))
+	return s.backToReview(c, param(c, "id"), err, "Sent on.")
+}
+
+// supports reads the support-N fields: one finding for each citation ruled on.
+func supports(form url.Values) []judge.Finding {
 	var found []judge.Finding
 	for name, values := range form {
 		number, ok := strings.CutPrefix(name, "support-")

@@ -36,6 +36,10 @@ func (s *Server) renderReview(c echo.Context, id string, status int, form views.
 		return err
 	}
 	p := s.deskPage(f, actor, r, definition, form)
+	r.Screen.PageVersion = s.cfg.Version
+	if p.Shown, err = shownField(r.Screen); err != nil {
+		return err
+	}
 	sheet, err := ruling.New(definition, &r.Trace, r.Evaluation)
 	if err != nil {
 		return err
@@ -52,7 +56,7 @@ func (s *Server) deskPage(f views.Frame, a store.Actor, r store.Review, definiti
 		EvaluationID: r.EvaluationID, TraceID: r.TraceID, ItemTitle: r.Title, Judge: r.Judge,
 		PromptVersion: r.PromptVersion, Run: r.Run, Domain: r.Domain, Stakes: judge.Stakes(r.Stakes),
 		Due: r.DueAt, Reasons: r.Reasons, ReasonsSealed: r.Sealed, Inputs: inputsOf(&r.Trace, definition),
-		Labels: labelChoices(r.Labels), ReasonCodes: reasonCodeChoices(), Form: form, HistorySealed: r.Sealed,
+		Labels: labelChoices(r.Labels), ReasonCodes: reasonCodeChoices(r.ReasonCodes), Form: form, HistorySealed: r.Sealed,
 	}
 	p.Adjudicating = r.Adjudicating
 	p.Claim = string(r.Claim(f.Now).For(a))

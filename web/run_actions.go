@@ -53,7 +53,7 @@ func (s *Server) setRunBudget(c echo.Context) error {
 		_, err = s.cfg.Store.SetRunBudget(c.Request().Context(), user(c).Actor(), project, param(c, "name"), usd)
 	}
 	var field *store.FieldError
-	if errors.As(err, &field) && isLead(user(c).Actor()) {
+	if errors.As(err, &field) {
 		p, pageErr := s.runPage(c)
 		if pageErr != nil {
 			return pageErr

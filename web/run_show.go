@@ -59,6 +59,11 @@ func (s *Server) runPage(c echo.Context) (p views.RunPage, err error) {
 		Frame: f, Run: runRow(r), MayChange: isLead(actor),
 		EvaluationsHref: "/evaluations?" + q.Encode(), QueueHref: "/queue?" + q.Encode(),
 	}
+	if r.Pending > 0 {
+		if p.Elsewhere, err = s.elsewhere(c, f.Project, r.Name); err != nil {
+			return p, err
+		}
+	}
 	for _, j := range judges {
 		p.Judges = append(p.Judges, views.RunJudgeRow{
 			Judge: j.Judge, Href: judgePath(j.Judge), RerunHref: judgePath(j.Judge) + "/rerun?" + q.Encode(),

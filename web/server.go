@@ -44,7 +44,8 @@ type Config struct {
 	// Now is the clock; nil means the store's, by which leases and due dates are
 	// kept: that of this machine may differ.
 	Now func() time.Time
-	// MaxBody is the largest request body in bytes; 0 means 64 MiB.
+	// MaxBody is the largest body of an import in bytes; 0 means 64 MiB. Other
+	// requests have at most 4 MiB.
 	MaxBody int64
 	// Wake tells the judging worker that new work was queued; may be nil.
 	Wake func()
@@ -97,7 +98,7 @@ func New(cfg Config) (*Server, error) {
 	})
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.HTTPErrorHandler = s.answerError
-	s.echo.Use(s.recovered, middleware.RequestID(), s.securityHeaders, middleware.BodyLimit(fmt.Sprintf("%dB", cfg.MaxBody)))
+	s.echo.Use(s.recovered, middleware.RequestID(), s.securityHeaders, s.bounded)
 	s.routes()
 	return s, nil
 }

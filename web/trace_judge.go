@@ -34,7 +34,11 @@ func (s *Server) judgeTrace(c echo.Context) error {
 	case plan.Refused():
 		s.flash(c, views.NoticeBad, "It was refused: "+plan.Message+".")
 	default:
-		s.flash(c, views.NoticeInfo, "It is in the list of work now.")
+		text := "It is in the list of work now."
+		if unused := unusedByRules(c.FormValue("engine"), strings.TrimSpace(c.FormValue("model")), strings.TrimSpace(c.FormValue("samples"))); unused != nil {
+			text += " Of what you filled in, " + strings.Join(unused, "; ") + "."
+		}
+		s.flash(c, views.NoticeInfo, text)
 	}
 	return c.Redirect(http.StatusSeeOther, tracePath(id)+"#judges")
 }

@@ -31,7 +31,7 @@ func (b *build) judge(ctx context.Context) error {
 	for i := range runtime.GOMAXPROCS(0) + 1 {
 		group.Go(func() error {
 			for {
-				work, err := b.db.ClaimWork(ctx, fmt.Sprintf("benchdata-%d", i), batchResults, lease)
+				work, err := b.db.ClaimWork(ctx, judge.Claim{Worker: fmt.Sprintf("benchdata-%d", i), N: batchResults, Lease: lease})
 				if err != nil {
 					return err
 				}

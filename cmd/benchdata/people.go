@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/store"
 )
 
@@ -96,7 +97,8 @@ func (b *build) decideOne(ctx context.Context, a store.Actor, r *rand.Rand) erro
 	}
 	in := store.DecisionInput{Action: store.Confirm, Comment: comment, Confidence: []string{"low", "medium", "high"}[r.IntN(3)]}
 	own := item.Labels[r.IntN(len(item.Labels))]
-	reason := store.ReasonCodes[r.IntN(len(store.ReasonCodes))]
+	reasons := store.ReasonCodesFor(judge.DefaultPolicy(), "", "")
+	reason := reasons[r.IntN(len(reasons))].Code
 	if item.Sealed {
 		if _, err := b.db.CommitFirstAnswer(ctx, a, item.ReviewID, store.Answer{Verdict: own.Verdict, Label: own.Name}); err != nil {
 			return err

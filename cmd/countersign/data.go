@@ -125,6 +125,7 @@ func (f dataFlags) exists(ctx context.Context, s *state) (bool, error) {
 
 // openStore opens a database, and notes it for the messages of faults.
 func openStore(ctx context.Context, s *state, o store.Options) (*store.Store, error) {
+	o.Upgraded = s.tellUpgrade()
 	db, err := store.Open(ctx, o)
 	if err != nil {
 		return nil, plainly(o, err)

@@ -67,6 +67,7 @@ func (f engineFlags) engines(s *state, baseURL string) (engines, error) {
 		return engines{}, err
 	}
 	if e.engine != judge.EngineOpenAI {
+		f.unused(s, e.engine)
 		e.targets = []judge.Target{{Engine: e.engine}}
 		return e, nil
 	}
@@ -81,6 +82,16 @@ func (f engineFlags) engines(s *state, baseURL string) (engines, error) {
 	}
 	e.all[judge.EngineOpenAI], err = s.settings.defaultEndpoint(baseURL, key).engine(s, "", f.Concurrency)
 	return e, err
+}
+
+// unused tells of flags that were given and mean nothing for an engine that asks
+// no model.
+func (f engineFlags) unused(s *state, engine string) {
+	for _, name := range []string{"model", "endpoint", "samples"} {
+		if s.byName[name] {
+			s.say("the engine is %s, which asks no model: --%s is not used; --engine openai asks one", engine, name)
+		}
+	}
 }
 
 // check the flags by themselves.

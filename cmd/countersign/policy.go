@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ type policyView struct {
 	Version int          `json:"version"`
 	Author  string       `json:"author"`
 	Comment string       `json:"comment"`
-	At      time.Time    `json:"at"`
+	At      time.Time    `json:"at,omitzero"` // none: the project is not there yet
 	Policy  judge.Policy `json:"policy"`
 }
 
@@ -41,34 +42,76 @@ func viewPolicy(v store.PolicyVersion) policyView {
 }
 
 // Run prints a policy, alone on standard output, so that it can be edited and
-// given to `policy set`.
+// given to `policy set`. A project that is not there yet has the default one;
+// nothing is made by asking.
 func (c policyShowCmd) Run(ctx context.Context, s *state) error {
-	if c.Version < 0 {
+	if c.Version < 0 || c.Version == 0 && s.byName["version"] {
 		return usagef("--version is %d: versions count from 1", c.Version)
 	}
+	there, err := c.exists(ctx, s)
+	if err != nil {
+		return err
+	}
+	if !there {
+		return c.absent(s)
+	}
 	return c.with(ctx, s, c.openExisting, func(db *store.Store) error {
-		if c.History {
+		project, err := db.ProjectNamed(ctx, c.Project)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			return c.absent(s)
+		case err != nil:
+			return err
+		case c.History:
 			return c.history(ctx, s, db)
 		}
-		version := c.Version
-		if version == 0 {
-			project, err := db.ProjectNamed(ctx, c.Project)
-			if err != nil {
-				return err
-			}
-			version = project.Policy.Version
-		}
+		version := cmp.Or(c.Version, project.Policy.Version)
 		v, err := db.PolicyAt(ctx, s.operator(), c.Project, version)
+		if errors.Is(err, store.ErrNotFound) {
+			return c.noVersion(ctx, s, db)
+		}
 		if err != nil {
 			return err
 		}
-		if c.JSON {
-			return s.writeJSON(viewPolicy(v))
-		}
-		s.say("policy of project %s, version %d%s", c.Project, v.Version, byWhom(v))
-		_, err = s.stdout.Write(v.Policy.YAML())
-		return err
+		return c.print(s, v, fmt.Sprintf("policy of project %s, version %d%s", c.Project, v.Version, byWhom(v)))
 	})
+}
+
+func (c policyShowCmd) print(s *state, v store.PolicyVersion, what string) error {
+	if c.JSON {
+		return s.writeJSON(viewPolicy(v))
+	}
+	s.say("%s", what)
+	_, err := s.stdout.Write(v.Policy.YAML())
+	return err
+}
+
+// absent is a project that nobody has imported anything into yet.
+func (c policyShowCmd) absent(s *state) error {
+	v := store.PolicyVersion{Version: 1, Policy: judge.DefaultPolicy()}
+	switch {
+	case c.Version > 1:
+		return usagef("project %s is not there yet: its policy has version 1 only, the default one", c.Project)
+	case c.History && c.JSON:
+		return s.writeJSON([]policyView{})
+	case c.History:
+		s.say("project %s is not there yet: there is no history of its policy", c.Project)
+		return nil
+	}
+	return c.print(s, v, fmt.Sprintf("project %s is not there yet: this is the default policy, with which it begins", c.Project))
+}
+
+// noVersion says which versions there are.
+func (c policyShowCmd) noVersion(ctx context.Context, s *state, db *store.Store) error {
+	all, err := db.Policies(ctx, s.operator(), c.Project)
+	if err != nil {
+		return err
+	}
+	if len(all) == 1 {
+		return usagef("the policy of project %s has no version %d: there is only version %d", c.Project, c.Version, all[0].Version)
+	}
+	return usagef("the policy of project %s has no version %d: there are %d to %d; policy show --history lists them",
+		c.Project, c.Version, all[len(all)-1].Version, all[0].Version)
 }
 
 func byWhom(v store.PolicyVersion) string {
@@ -145,12 +188,13 @@ func (c policySetCmd) Run(ctx context.Context, s *state) error {
 	if err != nil {
 		return err
 	}
-	return c.with(ctx, s, c.openExisting, func(db *store.Store) error {
-		project, err := db.ProjectNamed(ctx, c.Project)
+	return c.with(ctx, s, c.open, func(db *store.Store) error {
+		project, err := c.project(ctx, s, db)
 		if err != nil {
 			return err
 		}
-		if err := c.checkJudges(ctx, s, db, p); err != nil {
+		warnings, err := c.warnings(ctx, s, db, p)
+		if err != nil {
 			return err
 		}
 		if p.Version == 0 {
@@ -167,37 +211,54 @@ func (c policySetCmd) Run(ctx context.Context, s *state) error {
 		for _, name := range c.notConfigured(s, p) {
 			s.say("the configuration here has no endpoint %s: what is planned for it is judged only where it has", name)
 		}
+		for _, w := range warnings {
+			s.say("%s", w)
+		}
+		if changed.Policy.Version == project.Policy.Version {
+			s.say("the policy of project %s says this already: it stays version %d, and nothing was changed", c.Project, project.Policy.Version)
+			return nil
+		}
 		s.say("the policy of project %s is version %d now, before it was %d", c.Project, changed.Policy.Version, project.Policy.Version)
 		return nil
 	})
 }
 
-// checkJudges refuses rules for judges that the project does not know.
-func (c policySetCmd) checkJudges(ctx context.Context, s *state, db *store.Store, p judge.Policy) error {
+// project is made where it is not there yet: a policy may come before the first
+// traces.
+func (c policySetCmd) project(ctx context.Context, s *state, db *store.Store) (store.Project, error) {
+	project, err := db.ProjectNamed(ctx, c.Project)
+	if !errors.Is(err, store.ErrNotFound) {
+		return project, err
+	}
+	if project, err = db.EnsureProject(ctx, s.operator(), c.Project); err == nil {
+		s.say("project %s is new, with the default policy as its version 1", c.Project)
+	}
+	return project, err
+}
+
+// warnings of rules for judges that the project does not know.
+func (c policySetCmd) warnings(ctx context.Context, s *state, db *store.Store, p judge.Policy) ([]string, error) {
 	builtins, err := c.builtins(s)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	own, err := c.own()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	kept, err := projectJudges(ctx, db, c.Project, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	all, err := catalogue(builtins, own, kept)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var known []string
 	for _, j := range all {
 		known = append(known, j.Name)
 	}
-	if err := p.CheckJudges(known); err != nil {
-		return usagef("%s: %w", c.File, err)
-	}
-	return nil
+	return p.UnknownJudges(known), nil
 }
 
 // notConfigured are the endpoints that a policy's models name and that this

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -34,6 +35,11 @@ func (c policyDryRunCmd) Run(ctx context.Context, s *state) error {
 		return err
 	}
 	return c.with(ctx, s, c.openExisting, func(db *store.Store) error {
+		if _, err := db.ProjectNamed(ctx, c.Project); errors.Is(err, store.ErrNotFound) {
+			return usagef("project %s is not there yet, so nothing was judged that could be routed again: import something first, or name another project with --project", c.Project)
+		} else if err != nil {
+			return err
+		}
 		judges, err := readingHarnesses(ctx, s, db, builtins, c.OpenAIBaseURL)
 		if err != nil {
 			return err
@@ -62,6 +68,9 @@ func (c policyDryRunCmd) Run(ctx context.Context, s *state) error {
 		})
 		if err != nil {
 			return err
+		}
+		for _, w := range p.UnknownJudges(h.JudgeNames()) {
+			s.say("%s", w)
 		}
 		result := run.Result()
 		result.SealedLeftOut = counts.Sealed

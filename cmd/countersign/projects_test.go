@@ -96,6 +96,9 @@ func TestServeJudgesEachProject(t *testing.T) {
 		if e.TraceID == "c" && (len(e.Reasons) != 1 || e.Reasons[0].Code != judge.ReasonRandomAudit || e.PolicyVersion < 3) {
 			t.Errorf("after the policy changed: reasons %v under version %d", e.Reasons, e.PolicyVersion)
 		}
+		if e.TraceID == "a" && e.PolicyVersion != 2 {
+			t.Errorf("%s of %s was judged under version 2 and now names version %d", e.Judge, e.TraceID, e.PolicyVersion)
+		}
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/judge"
 )
 
 // deadProcess is the name of a process that has ended.
@@ -57,7 +59,7 @@ func TestDeadWorkersWorkIsTakenOver(t *testing.T) {
 		host + "/1999999999", // as earlier versions named themselves
 		host + "/" + machine + "/nonsense",
 	} {
-		work, err := db.ClaimWork(t.Context(), worker, 1, time.Minute)
+		work, err := db.ClaimWork(t.Context(), judge.Claim{Worker: worker, N: 1, Lease: time.Minute})
 		if err != nil || len(work) != 1 {
 			t.Fatalf("%s claimed %d: %v", worker, len(work), err)
 		}

@@ -2,9 +2,13 @@ package main
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync/atomic"
 
+	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/judge/harness"
+	"github.com/countersign/countersign/store"
 )
 
 // counter counts from several goroutines.
@@ -46,5 +50,35 @@ func drain(ctx context.Context, judges *harnesses, project string, concurrency i
 	if err == nil {
 		err = stopped(ctx)
 	}
+	if err == nil {
+		err = tellElsewhere(ctx, judges, project)
+	}
 	return judged.n(), err
+}
+
+// tellElsewhere says what of a project's work was left to a server that has its
+// endpoint.
+func tellElsewhere(ctx context.Context, judges *harnesses, project string) error {
+	s := judges.state
+	waits, err := judges.db.WaitingElsewhere(ctx, s.operator(), store.WaitFilter{
+		Project: project, Here: slices.Collect(maps.Keys(judges.engines.all)),
+	})
+	if err != nil {
+		return err
+	}
+	for _, w := range waits {
+		many := plural(w.N, "evaluation", "evaluations")
+		if w.More {
+			many = "more than " + many
+		}
+		where := "the engine " + w.Engine + ", which is not here"
+		switch {
+		case w.Engine == judge.EngineOpenAI && w.Endpoint != "":
+			where = "the endpoint " + w.Endpoint + ", which is not under endpoints in countersign.yaml here"
+		case w.Engine == judge.EngineOpenAI:
+			where = "the default model endpoint, for which there is no key or address here: give OPENAI_API_KEY or OPENAI_BASE_URL with --engine openai"
+		}
+		s.say("%s still queued for %s; a server or command that has it judges them", many, where)
+	}
+	return nil
 }

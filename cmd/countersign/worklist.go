@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/store"
@@ -17,12 +16,9 @@ type workList struct {
 }
 
 // ClaimWork is the store's. It fills in the judges.
-func (l workList) ClaimWork(ctx context.Context, worker string, n int, lease time.Duration) (work []judge.Work, err error) {
-	if l.only != "" {
-		work, err = l.Store.ClaimProjectWork(ctx, worker, l.only, n, lease)
-	} else {
-		work, err = l.Store.ClaimWork(ctx, worker, n, lease)
-	}
+func (l workList) ClaimWork(ctx context.Context, c judge.Claim) ([]judge.Work, error) {
+	c.Project = l.only
+	work, err := l.Store.ClaimWork(ctx, c)
 	if err != nil {
 		return nil, err
 	}

@@ -8,12 +8,16 @@
 package builtin
 
 import (
+	"bytes"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -176,12 +180,57 @@ func joined(faults []string) string {
 // epsilon is the slack of every "within" (judges.md, Hard and soft checks).
 const epsilon = 1e-9
 
+// decode reads a report. A schema takes 4.0 and 1e2 as the whole numbers that they
+// are, and so does this.
 func decode[T any](report json.RawMessage) (T, error) {
 	var v T
-	if err := json.Unmarshal(report, &v); err != nil {
+	err := json.Unmarshal(report, &v)
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) && strings.HasPrefix(kind.Value, "number") {
+		var whole json.RawMessage
+		if whole, err = wholeNumbers(report); err == nil {
+			var again T // nothing of the first reading
+			err = json.Unmarshal(whole, &again)
+			v = again
+		}
+	}
+	if errors.As(err, &kind) {
+		// The schema is checked before and says so better; here it has no bounds.
+		err = fmt.Errorf("%s is a %s, which is not what this judge's report has there", strings.ReplaceAll(kind.Field, ".", "/"), kind.Value)
+	}
+	if err != nil {
 		return v, fmt.Errorf("the report cannot be read: %w", err)
 	}
 	return v, nil
+}
+
+// wholeNumbers writes the whole numbers of a report without fraction and exponent.
+func wholeNumbers(report json.RawMessage) (json.RawMessage, error) {
+	d := json.NewDecoder(bytes.NewReader(report))
+	d.UseNumber()
+	var doc any
+	if err := d.Decode(&doc); err != nil {
+		return nil, err
+	}
+	var write func(value any) any
+	write = func(value any) any {
+		switch v := value.(type) {
+		case map[string]any:
+			for name, inner := range v {
+				v[name] = write(inner)
+			}
+		case []any:
+			for i, inner := range v {
+				v[i] = write(inner)
+			}
+		case json.Number:
+			if f, err := v.Float64(); err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<63 {
+				return json.Number(strconv.FormatInt(int64(f), 10))
+			}
+		}
+		return value
+	}
+	return json.Marshal(write(doc))
 }
 
 func high(t *judge.Trace) bool {

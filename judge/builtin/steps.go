@@ -208,13 +208,12 @@ func answerLucky(r *alignmentReport) (faults []string, _ bool) {
 }
 
 func answerNumeric(r *alignmentReport) (faults []string, skipped bool) {
-	candidate, ok1 := finalNumber(r.trace.Output)
-	reference, ok2 := finalNumber(r.trace.Reference)
-	if !ok1 || !ok2 {
+	candidate, reference := evidence.FinalAnswer(r.trace.Output), evidence.FinalAnswer(r.trace.Reference)
+	if !candidate.Numeric || !reference.Numeric {
 		return nil, true
 	}
-	if same := sameNumber(candidate, reference); same != r.AnswerMatches {
-		return []string{fmt.Sprintf("final_answer_match is %v, but the final answers are %v and %v", r.AnswerMatches, candidate, reference)}, false
+	if same := sameNumber(candidate.Number, reference.Number); same != r.AnswerMatches {
+		return []string{fmt.Sprintf("final_answer_match is %v, but the final answers are %v and %v", r.AnswerMatches, candidate.Number, reference.Number)}, false
 	}
 	return nil, false
 }

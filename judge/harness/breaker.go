@@ -93,19 +93,14 @@ func (b *Breakers) Down() bool {
 	return false
 }
 
-// awaitUp returns when no endpoint is down that a call under way will ask again,
-// or ctx ended. An endpoint whose time to be asked has come and that nobody asks
-// lets the caller go on, to bring the call that does.
-func (b *Breakers) awaitUp(ctx context.Context) {
-	b.mu.Lock()
-	all := make([]*breaker, 0, len(b.byEndpoint))
-	for _, s := range b.byEndpoint {
-		all = append(all, s)
-	}
-	b.mu.Unlock()
-	for _, s := range all {
-		s.awaitUp(ctx)
-	}
+// closed says that more calls to an endpoint would only wait: it is down, and
+// either it is too early to ask it or a call under way does. An endpoint whose
+// time to be asked has come and that nobody asks is open, for the call that does.
+func (b *Breakers) closed(endpoint string) bool {
+	s := b.of(endpoint)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.down && (s.waiting > 0 || s.probing || time.Now().Before(s.next))
 }
 
 // breaker is the state of one endpoint.
@@ -148,7 +143,8 @@ func (b *breaker) join() (leave func()) {
 }
 
 // enter returns when a call may be made: at once while the endpoint is up, and as
-// the only one when it is time to ask whether it is up again.
+// the only one when it is time to ask whether it is up again. A call that waits
+// gives its place up meanwhile; the caller takes it back.
 func (b *breaker) enter(ctx context.Context) (turn, error) {
 	// The lock is held from waking to waiting again: in between, a call that
 	// waits would count for nobody, and the worker would bring one more.
@@ -166,6 +162,7 @@ func (b *breaker) enter(ctx context.Context) (turn, error) {
 			return turn{probe: true, answers: b.answers, outages: b.outages}, nil
 		}
 		b.waiting++
+		placeOf(ctx).leave()
 		err := b.await(ctx, now)
 		b.waiting--
 		if err != nil {
@@ -196,20 +193,6 @@ func (b *breaker) await(ctx context.Context, now time.Time) error {
 		return context.Cause(ctx)
 	}
 	return nil
-}
-
-func (b *breaker) awaitUp(ctx context.Context) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for b.down {
-		now := time.Now()
-		if b.waiting == 0 && !b.probing && !now.Before(b.next) {
-			return
-		}
-		if b.await(ctx, now) != nil {
-			return
-		}
-	}
 }
 
 // answered notes an answer, whatever it says: the endpoint is up.

@@ -112,6 +112,9 @@ func newAttempt(l *line, e *judge.Evaluation, c judge.Conversation, reply judge.
 		Tokens: reply.Tokens, CostUSD: reply.CostUSD, LatencyMS: reply.Latency.Milliseconds(),
 		TransportRetries: retries, StartedAt: reply.StartedAt, Unpriced: reply.Unpriced,
 	}
+	if retries > 0 {
+		attempt.TransportError = l.failure
+	}
 	if reply.Refusal != "" && reply.Text == "" {
 		attempt.Reply = reply.Refusal
 	}

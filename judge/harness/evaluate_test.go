@@ -176,6 +176,27 @@ func TestTransportRetries(t *testing.T) {
 	if e.Calls[0].TransportRetries != 2 || e.Calls[1].TransportRetries != 1 {
 		t.Errorf("retries of the attempts: %d and %d, want 2 and 1", e.Calls[0].TransportRetries, e.Calls[1].TransportRetries)
 	}
+	if a, b := e.Calls[0].TransportError, e.Calls[1].TransportError; a != broken.Error() || b != busy.Error() {
+		t.Errorf("the newest failures before the replies: %q and %q, want %q and %q", a, b, broken, busy)
+	}
+}
+
+// TestFailureBeforeAKeptReply: who goes on from a reply of before tells what it
+// took, and a call without a failure tells none.
+func TestFailureBeforeAKeptReply(t *testing.T) {
+	busy := &judge.TransportError{Status: 503, Message: strings.Repeat("busy ", 500), Temporary: true}
+	kept := &ledger{}
+	for _, replies := range [][]any{{busy, "{}", `{"verdict": "Yes"}`}, nil} {
+		h := newHarness(t, func(c *harness.Config) { own(t)(c); c.Ledger = kept }, &script{replies: replies})
+		e := evaluate(t, h, judge.Trace{ID: "t", Output: "o"}, planned("v"))
+		if len(e.Calls) != 2 {
+			t.Fatalf("%d attempts, want 2: %s", len(e.Calls), e.Error)
+		}
+		first, second := e.Calls[0].TransportError, e.Calls[1].TransportError
+		if !strings.HasPrefix(first, "model endpoint  answered 503: busy busy") || len(first) > 1000 || second != "" {
+			t.Errorf("failures %q and %q", first, second)
+		}
+	}
 }
 
 func TestRetryAfterIsHonoured(t *testing.T) {

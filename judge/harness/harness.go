@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -113,3 +114,15 @@ func (h *Harness) Judge(name string) (*judge.Judge, bool) {
 	}
 	return nil, false
 }
+
+// JudgeNames are the names of the judges, in their order.
+func (h *Harness) JudgeNames() []string {
+	names := make([]string, len(h.config.Judges))
+	for i, j := range h.config.Judges {
+		names[i] = j.Name
+	}
+	return names
+}
+
+// Engines are those that this harness has, each by its Planned.EngineKey, sorted.
+func (h *Harness) Engines() []string { return slices.Sorted(maps.Keys(h.config.Engines)) }

@@ -18,6 +18,7 @@ type line struct {
 	under   judge.Effective
 	probes  []judge.Reply  // of the endpoint, that no attempt holds yet
 	asked   map[string]int // how often each call was made
+	failure string         // the newest of the tries that the last call took before its reply
 }
 
 // refusedEndpoint says that a trace may not be sent to the planned endpoint.
@@ -33,8 +34,11 @@ func (e *refusedEndpoint) Error() string { return e.message }
 // where the policy lets it go, and to the budget.
 func (h *Harness) call(ctx context.Context, l *line, c judge.Conversation, p judge.Params) (judge.Reply, int, error) {
 	if t, ok := l.chat.(*tape); ok {
-		return t.next(c)
+		reply, retries, err := t.next(c)
+		l.failure = t.failure
+		return reply, retries, err
 	}
+	l.failure = ""
 	if field, message := l.under.Refusal(judge.EndpointOf(l.chat)); field != "" {
 		return judge.Reply{}, 0, &refusedEndpoint{field, message}
 	}
@@ -51,6 +55,7 @@ func (h *Harness) call(ctx context.Context, l *line, c judge.Conversation, p jud
 			return judge.Reply{}, 0, &LedgerError{fmt.Errorf("look for a reply of before: %w", err)}
 		}
 		if ok {
+			l.failure = kept.Failure
 			return kept.Reply, kept.Retries, nil
 		}
 	}
@@ -63,7 +68,7 @@ func (h *Harness) call(ctx context.Context, l *line, c judge.Conversation, p jud
 		return reply, retries, errors.Join(err, pay.unanswered(keeping, l.probes))
 	}
 	if h.config.Ledger != nil {
-		if err := h.config.Ledger.KeepReply(keeping, l.key, name, judge.KeptReply{Reply: reply, Retries: retries}); err != nil {
+		if err := h.config.Ledger.KeepReply(keeping, l.key, name, judge.KeptReply{Reply: reply, Retries: retries, Failure: l.failure}); err != nil {
 			return reply, retries, &LedgerError{errors.Join(fmt.Errorf("keep the reply: %w", err), pay.spent(keeping, append(l.probes, reply)...))}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -64,19 +65,27 @@ func (s *schema) faults(report json.RawMessage) []string {
 	if bytes.Contains(report, []byte("null")) {
 		value = withoutNulls(value, s.value, []any{s.value})
 	}
-	err = s.compiled.Validate(value)
-	if err == nil {
-		return nil
-	}
-	invalid, ok := err.(*jsonschema.ValidationError)
-	if !ok {
-		return []string{err.Error()}
-	}
 	var list []string
-	leaves(invalid, func(leaf *jsonschema.ValidationError) {
-		at := pointer(leaf.InstanceLocation)
-		list = append(list, fmt.Sprintf("%s: %s%s", at, leaf.ErrorKind.LocalizedString(english), received(value, leaf.InstanceLocation)))
-	})
+	told := map[string]bool{} // by place
+	numbers := s.numberFaults(value)
+	if !slices.ContainsFunc(numbers, func(f numberFault) bool { return f.endless }) {
+		if err = s.compiled.Validate(value); err != nil {
+			invalid, ok := err.(*jsonschema.ValidationError)
+			if !ok {
+				return []string{err.Error()}
+			}
+			leaves(invalid, func(leaf *jsonschema.ValidationError) {
+				at := pointer(leaf.InstanceLocation)
+				told[at] = true
+				list = append(list, fmt.Sprintf("%s: %s%s", at, leaf.ErrorKind.LocalizedString(english), received(value, leaf.InstanceLocation)))
+			})
+		}
+	}
+	for _, f := range numbers {
+		if at := pointer(f.at); !told[at] {
+			list = append(list, fmt.Sprintf("%s: %s%s", at, f.what, received(value, f.at)))
+		}
+	}
 	return list
 }
 

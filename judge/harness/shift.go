@@ -2,6 +2,8 @@ package harness
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -13,12 +15,31 @@ import (
 type shift struct {
 	worker *Worker
 	ctx    context.Context
-	slots  chan struct{} // one taken by each evaluation that calls a model
+	slots  chan struct{} // one taken by each evaluation that calls a model and has its place
 	calls  sync.WaitGroup
 	outage *outage
 
 	mu    sync.Mutex
 	holds map[string]*hold // by evaluation
+	begun int              // evaluations that call a model and have not ended
+	away  map[string]int   // of those, that gave up their place; by Planned.EngineKey
+}
+
+// engines are those whose work is to be claimed now, each a Planned.EngineKey, and
+// whether an endpoint is left out because more calls to it would only wait.
+func (s *shift) engines() (open []string, down bool) {
+	config := s.worker.Harness.config
+	s.mu.Lock()
+	away := maps.Clone(s.away)
+	s.mu.Unlock()
+	for _, key := range slices.Sorted(maps.Keys(config.Engines)) {
+		if _, calls := config.Engines[key].(judge.Chat); calls && (away[key] >= cap(s.slots) || config.Breakers.closed(key)) {
+			down = true
+			continue
+		}
+		open = append(open, key)
+	}
+	return open, down
 }
 
 // waitForSlot waits until one more model call may start, or ctx ended. The
@@ -42,9 +63,13 @@ func (s *shift) waitForSlot(ctx context.Context) error {
 // free is the number of model calls that may start now.
 func (s *shift) free() int { return cap(s.slots) - len(s.slots) }
 
-// idle reports that no model call is under way. Only the claiming loop starts
-// calls, so it stays true until that loop goes on.
-func (s *shift) idle() bool { return len(s.slots) == 0 }
+// idle reports that no evaluation that calls a model is under way. Only the
+// claiming loop begins them, so it stays true until that loop goes on.
+func (s *shift) idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.begun == 0
+}
 
 // take makes claimed work: evaluations that call no model at once and together,
 // the others each in a slot of its own. What finds no free slot goes back to
@@ -60,8 +85,9 @@ func (s *shift) take(claimed []judge.Work) (anyCalls bool) {
 		anyCalls = true
 		select {
 		case s.slots <- struct{}{}:
+			place := s.place(h)
 			s.calls.Go(func() {
-				defer func() { <-s.slots }()
+				defer place.end()
 				s.finish(s.make([]*hold{h}))
 			})
 		default:

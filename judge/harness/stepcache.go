@@ -31,10 +31,15 @@ func (d *decompositions) of(ctx context.Context, key string, behind judge.StepCa
 		if under == nil {
 			break
 		}
+		// Its endpoint may be down: others need the place meanwhile.
+		placeOf(ctx).leave()
 		select {
 		case <-under:
 		case <-ctx.Done():
 			return judge.CutSteps{}, context.Cause(ctx)
+		}
+		if err := placeOf(ctx).retake(ctx); err != nil {
+			return judge.CutSteps{}, err
 		}
 	}
 	var cut judge.CutSteps

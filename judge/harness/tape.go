@@ -19,6 +19,7 @@ type tape struct {
 	trace   *judge.Trace
 	ended   string // the error of an evaluation that ended without a reply
 	retries int    // of that call
+	failure string // the newest before the last reply
 
 	over  bool  // that call was asked for
 	fault error // the first prompt that is another one now
@@ -46,6 +47,7 @@ func (t *tape) next(c judge.Conversation) (judge.Reply, int, error) {
 		return t.stop(fmt.Sprintf("the prompt of attempt %d is another one now: they differ from byte %d on", a.Number, firstDifference(now, a.Prompt)))
 	}
 	t.at++
+	t.failure = a.TransportError
 	reply := judge.Reply{
 		Text: a.Reply, FinishReason: a.FinishReason, Model: a.ModelAnswered, Endpoint: a.Endpoint, Parameters: a.Parameters,
 		Tokens: a.Tokens, CostUSD: a.CostUSD, Unpriced: a.Unpriced, StartedAt: a.StartedAt,

@@ -79,6 +79,10 @@ func (h *Harness) send(ctx context.Context, l *line, pay *payment, c judge.Conve
 		if err != nil {
 			return judge.Reply{}, max(0, made-1), err
 		}
+		if err := placeOf(ctx).retake(ctx); err != nil {
+			b.left(turn)
+			return judge.Reply{}, max(0, made-1), err
+		}
 		if turn.outages != outages && made > 0 {
 			tries = 0 // what failed before was the endpoint
 			waits.Reset()
@@ -116,6 +120,7 @@ func (h *Harness) send(ctx context.Context, l *line, pay *payment, c judge.Conve
 			return judge.Reply{}, made - 1, err
 		}
 		newest = err
+		l.failure = bounded([]string{passing.Error()})[0]
 		before := -1
 		if tries >= rules.Tries {
 			before = answers

@@ -12,8 +12,8 @@ import (
 
 // Worker takes evaluations from a work list, makes them and brings them back.
 // Several workers, in one process or in many, may share a list. It holds no
-// transaction and nothing else open while a model is called, and claims nothing
-// while a model endpoint is down.
+// transaction and nothing else open while a model is called. It claims what its
+// harness has the engine for; while a model endpoint is down, nothing for that.
 type Worker struct {
 	List    judge.WorkList
 	Harness *Harness
@@ -23,6 +23,8 @@ type Worker struct {
 	// Name tells workers of one list apart.
 	Name string
 	// Concurrency is the number of evaluations in the making at once; 4 when 0.
+	// Those that wait for an endpoint that is down do not count; there are at most
+	// twice as many for each endpoint.
 	Concurrency int
 	// Batch is how many evaluations that call no model are claimed and brought
 	// back together; 100 when 0.
@@ -61,14 +63,15 @@ const drainPoll = 50 * time.Millisecond
 // as long as Patience lets it; that is the only error.
 func (w *Worker) Run(ctx context.Context) error { return w.run(ctx, false) }
 
-// Drain works until the list has nothing left for it, or ctx ends.
+// Drain works until the list has nothing left for it, or ctx ends. What waits for
+// an engine that its harness does not have is left there.
 func (w *Worker) Drain(ctx context.Context) error { return w.run(ctx, true) }
 
 func (w *Worker) run(ctx context.Context, drain bool) error {
 	working, stop := outliving(ctx, cmp.Or(w.Grace, 20*time.Second))
 	defer stop()
 	shift := &shift{
-		worker: w, ctx: working, slots: make(chan struct{}, cmp.Or(w.Concurrency, 4)),
+		worker: w, ctx: working, slots: make(chan struct{}, cmp.Or(w.Concurrency, 4)), away: map[string]int{},
 		outage: &outage{log: w.log().With("worker", w.name()), patience: w.Patience, over: make(chan struct{})},
 		holds:  map[string]*hold{},
 	}
@@ -82,15 +85,12 @@ func (w *Worker) run(ctx context.Context, drain bool) error {
 			stop() // what is under way can't be brought back either
 			return fmt.Errorf("worker %s: %w", w.name(), err)
 		}
-		w.Harness.config.Breakers.awaitUp(ctx)
-		if ctx.Err() != nil {
-			break
-		}
+		engines, down := shift.engines()
 		want := cmp.Or(w.Batch, 100)
 		if calls {
 			want = shift.free()
 		}
-		claimed, err := w.List.ClaimWork(ctx, w.name(), want, w.lease())
+		claimed, err := w.claim(ctx, engines, want)
 		if err != nil {
 			if ctx.Err() == nil {
 				w.pause(ctx, shift.outage.failed(err))
@@ -99,11 +99,11 @@ func (w *Worker) run(ctx context.Context, drain bool) error {
 		}
 		shift.outage.ended()
 		if len(claimed) == 0 {
-			if drain && shift.idle() {
+			if drain && !down && shift.idle() {
 				return nil
 			}
 			wait := w.idle()
-			if drain {
+			if drain && !down {
 				wait = min(wait, drainPoll)
 			}
 			w.pause(ctx, wait)
@@ -112,6 +112,14 @@ func (w *Worker) run(ctx context.Context, drain bool) error {
 		calls = shift.take(claimed)
 	}
 	return nil
+}
+
+// claim takes work of these engines. Of none there is no work, and nobody is asked.
+func (w *Worker) claim(ctx context.Context, engines []string, n int) ([]judge.Work, error) {
+	if len(engines) == 0 {
+		return nil, nil
+	}
+	return w.List.ClaimWork(ctx, judge.Claim{Worker: w.name(), N: n, Lease: w.lease(), Engines: engines})
 }
 
 // outliving gives a context that ends some time after ctx does.

@@ -38,16 +38,22 @@ func newList(n int, p judge.Planned) *list {
 	return l
 }
 
-func (l *list) ClaimWork(_ context.Context, _ string, n int, _ time.Duration) ([]judge.Work, error) {
+func (l *list) ClaimWork(_ context.Context, c judge.Claim) ([]judge.Work, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.failClaim > 0 {
 		l.failClaim--
 		return nil, errors.New("database is locked")
 	}
-	n = min(n, len(l.queued))
-	work := slices.Clone(l.queued[:n])
-	l.queued = l.queued[n:]
+	var work, left []judge.Work
+	for _, w := range l.queued {
+		if len(work) < c.N && slices.Contains(c.Engines, w.Planned.EngineKey()) {
+			work = append(work, w)
+			continue
+		}
+		left = append(left, w)
+	}
+	l.queued = left
 	for i := range work {
 		work[i].Fence++
 		l.claimed[work[i].EvaluationID] = work[i].Fence

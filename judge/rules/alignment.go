@@ -159,7 +159,7 @@ func (a *alignment) finalAnswers() {
 		a.give(ref, correct, "The same final answer.", cand)
 	case a.answers == answersDiffer:
 		a.give(ref, incorrect, fmt.Sprintf("The final answer is %s; the reference has %s.",
-			shortened(a.candidate.answer.text), shortened(a.reference.answer.text)), cand)
+			shortened(a.candidate.answer.Text), shortened(a.reference.answer.Text)), cand)
 	}
 }
 

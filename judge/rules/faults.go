@@ -66,7 +66,7 @@ func faultsOf(t *judge.Trace, steps []evidence.Step) (list []fault, sums int) {
 			switch goesOn := lastUse[figure(e.right.value)] > s.Number; {
 			case e.madeGood:
 				f.severity, f.explanation = minor, f.explanation+" A later sign of the same line makes it good."
-			case goesOn, final.numeric && near(final.number, e.right.value):
+			case goesOn, final.Numeric && near(final.Number, e.right.value):
 				f.severity = critical
 			}
 			list = append(list, f)

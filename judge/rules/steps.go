@@ -121,7 +121,7 @@ func (a *alignment) comparison() (report comparisonReport, undecided string) {
 		add(nil, pointer(a.candidate.short(x.candidate)), match, x.explanation)
 	}
 	if a.answers == answersDiffer && !told {
-		add(pointer(shortened(a.reference.answer.text)), pointer(shortened(a.candidate.answer.text)), "contradiction", "The final answers are different numbers.")
+		add(pointer(shortened(a.reference.answer.Text)), pointer(shortened(a.candidate.answer.Text)), "contradiction", "The final answers are different numbers.")
 	}
 	report.Score, _, undecided = a.conclude(extras)
 	if undecided == "" && len(extras) > 0 && a.answers == answersSame {

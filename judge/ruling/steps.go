@@ -66,7 +66,7 @@ func (s *Sheet) fillSteps() error {
 	s.ReferenceSteps = evidence.Steps(s.trace.Reference)
 	same, compared := builtin.CompareAnswers(s.trace.Output, s.trace.Reference)
 	s.Answers = &Answers{
-		Candidate: builtin.FinalAnswer(s.trace.Output), Reference: builtin.FinalAnswer(s.trace.Reference), Compared: compared, Same: same,
+		Candidate: evidence.FinalAnswer(s.trace.Output).Text, Reference: evidence.FinalAnswer(s.trace.Reference).Text, Compared: compared, Same: same,
 	}
 	var said builtin.StepOpinions
 	if s.Judged {

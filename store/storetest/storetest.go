@@ -187,7 +187,7 @@ func result(w judge.Work, v judge.Verdict, label string, score float64) judge.Fi
 // Claim takes n evaluations for a minute.
 func Claim(t testing.TB, s *store.Store, n int) []judge.Work {
 	t.Helper()
-	work, err := s.ClaimWork(context.Background(), "test worker", n, time.Minute)
+	work, err := s.ClaimWork(context.Background(), judge.Claim{Worker: "test worker", N: n, Lease: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
