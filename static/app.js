@@ -23,9 +23,33 @@ function go(i) {
 addEventListener("toggle", (e) => {
   if (!e.target.open || !units.includes(e.target)) return;
   here = units.indexOf(e.target);
-  const n = e.target.dataset.unit;
-  $$("[data-claim]").forEach((c) => c.classList.toggle("here", c.dataset.claim === n));
+  mark(e.target);
+  fill(e.target);
 }, true);
+function mark(unit) {
+  for (const c of $$("[data-claim].here")) c.classList.remove("here");
+  for (const c of $$(`[data-claim~="${CSS.escape(unit.id)}"]`)) c.classList.add("here");
+}
+if (units[here]) mark(units[here]);
+
+// Of very many citations what is inside comes from the server when one is opened,
+// a block at a time. Without a script there is a link in its place.
+async function fill(unit) {
+  const body = $("[data-body]", unit);
+  if (!body || body.ariaBusy) return;
+  body.ariaBusy = "true";
+  try {
+    const answer = await fetch(body.dataset.body, { headers: { Accept: "text/html" } });
+    if (!answer.ok || answer.redirected) throw new Error(answer.status);
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const inside of $$("[data-body-of]", page)) {
+      const at = document.getElementById(inside.dataset.bodyOf);
+      if (at) $("[data-body]", at)?.replaceWith(document.importNode(inside, true));
+    }
+  } catch {
+    body.ariaBusy = null; // the link in it leads to the same
+  }
+}
 
 // A chip in the trace opens its citation, wherever the browser scrolls to.
 function openTarget() {

@@ -42,6 +42,10 @@ const (
 	Marked    SegmentKind = "mark"       // words of the source that the trace quotes
 	Near      SegmentKind = "near"       // the same, not word for word
 	Omitted   SegmentKind = "omitted"    // words of the source that a quotation leaves out
+	Replaced  SegmentKind = "replaced"   // words of the source that a quotation has otherwise
+	Added     SegmentKind = "added"      // words of a quotation that the source has not
+	Boxed     SegmentKind = "boxed"      // words about what is left out, boxed as that is
+	Back      SegmentKind = "back"       // a chip at a passage of a source, back to its citation
 	Far       SegmentKind = "far"        // surrounding text
 	Violation SegmentKind = "violation"  // a passage that a finding points at; never while sealed
 )
@@ -50,7 +54,8 @@ const (
 type Segment struct {
 	Text string
 	Kind SegmentKind
-	// Ref is, for cite kinds, the number of the citation's occurrence ("3").
+	// Ref is, for cite kinds and Back, the number of the citation's occurrence
+	// ("3"); for claims the anchors of the citations that stand behind it ("c3 c4").
 	Ref string
 }
 

@@ -100,16 +100,3 @@ func matchIcon(m Match) string {
 	}
 	return ""
 }
-
-// supportWord is a ruling on support as people read it.
-func supportWord(s string) string {
-	switch s {
-	case "fully_supported":
-		return "Full"
-	case "partially_supported":
-		return "Partial"
-	case "unsupported":
-		return "None"
-	}
-	return sentence(s)
-}

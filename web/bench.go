@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/countersign/countersign/judge"
@@ -21,6 +22,8 @@ type deskItem struct {
 	given map[string]judge.Ruling
 	// locked rulings are shown and not changed.
 	locked bool
+	// at is the number of the citation that the address asks for; 0: none.
+	at int
 }
 
 // byPart finds rulings by the part that they are about.
@@ -35,6 +38,10 @@ func byPart(rulings []judge.Ruling) map[string]judge.Ruling {
 // benchOf makes the workbench of the item's judge.
 func benchOf(d deskItem) views.Bench {
 	switch d.sheet.Kind {
+	case ruling.Citations:
+		return citationsBench(d, d.at)
+	case ruling.Steps:
+		return stepsBench(d)
 	case ruling.Own:
 		return genericBench(d)
 	}
@@ -131,4 +138,10 @@ func progressWords(judged bool, parts []views.RulingPart) (text string, done boo
 		return "To check", false
 	}
 	return "To rule", false
+}
+
+// besideBench are the inputs that a workbench does not show itself.
+func besideBench(inputs []views.Input, kind ruling.Kind) []views.Input {
+	shown := map[ruling.Kind]string{ruling.Citations: "Sources", ruling.Steps: "Reference"}[kind]
+	return slices.DeleteFunc(inputs, func(in views.Input) bool { return in.Name == shown })
 }

@@ -158,7 +158,7 @@ func queueRows(items []store.QueueItem, a store.Actor) []views.QueueRow {
 	rows := make([]views.QueueRow, len(items))
 	for i, q := range items {
 		rows[i] = views.QueueRow{
-			ID: q.ReviewID, Href: reviewPath(q.ReviewID), Title: q.Title, TraceID: q.TraceID, Domain: words(q.Domain), Judge: q.Judge,
+			ID: q.ReviewID, Href: reviewPath(q.ReviewID), Title: q.Title, TraceID: q.TraceID, Domain: words(q.Domain), Judge: q.Judge, Version: q.PromptVersion,
 			Stakes: judge.Stakes(q.Stakes), Reasons: q.Reasons, Sealed: q.Sealed, State: q.State, Blind: q.Blind,
 			Since: q.OpenedAt, Due: q.DueAt, Holder: q.HolderName, Mine: q.HolderID != "" && q.HolderID == a.UserID,
 			Priority: q.Priority, SetPriority: q.Priority > 0, Assigned: q.AssignedName,

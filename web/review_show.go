@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -22,30 +23,41 @@ func (s *Server) showReview(c echo.Context) error {
 // renderReview shows the desk, with what was typed and its fault after a
 // refused decision.
 func (s *Server) renderReview(c echo.Context, id string, status int, form views.DeskForm) error {
-	actor := user(c).Actor()
-	r, err := s.cfg.Store.GetReview(c.Request().Context(), actor, id)
+	p, item, err := s.deskOf(c, id, form)
 	if err != nil {
 		return err
+	}
+	p.Bench = benchOf(item)
+	p.Inputs = besideBench(p.Inputs, item.sheet.Kind)
+	return s.render(c, status, views.Desk(p))
+}
+
+// deskOf is an item's desk but for its workbench, and what that is made of.
+func (s *Server) deskOf(c echo.Context, id string, form views.DeskForm) (views.DeskPage, deskItem, error) {
+	ctx, actor := c.Request().Context(), user(c).Actor()
+	r, err := s.cfg.Store.GetReview(ctx, actor, id)
+	if err != nil {
+		return views.DeskPage{}, deskItem{}, err
 	}
 	f, err := s.frame(c, "Review: "+r.Title, views.TabQueue)
 	if err != nil {
-		return err
+		return views.DeskPage{}, deskItem{}, err
 	}
-	definition, err := s.definition(c.Request().Context(), r.Project, r.Judge, r.PromptVersion)
+	definition, err := s.definition(ctx, r.Project, r.Judge, r.PromptVersion)
 	if err != nil {
-		return err
+		return views.DeskPage{}, deskItem{}, err
 	}
 	p := s.deskPage(f, actor, r, definition, form)
 	r.Screen.PageVersion = s.cfg.Version
 	if p.Shown, err = shownField(r.Screen); err != nil {
-		return err
+		return views.DeskPage{}, deskItem{}, err
 	}
 	sheet, err := ruling.New(definition, &r.Trace, r.Evaluation)
 	if err != nil {
-		return err
+		return views.DeskPage{}, deskItem{}, err
 	}
-	p.Bench = benchOf(deskItem{review: r, definition: definition, sheet: sheet})
-	return s.render(c, status, views.Desk(p))
+	at, _ := strconv.Atoi(c.QueryParam("at")) // no number asks for none
+	return p, deskItem{review: r, definition: definition, sheet: sheet, at: at}, nil
 }
 
 // deskPage turns a review into its page. What is sealed is not in r; nothing
@@ -64,19 +76,10 @@ func (s *Server) deskPage(f views.Frame, a store.Actor, r store.Review, definiti
 		p.Task = definition.Description
 	}
 	p.MayReopen = r.State == "decided" && (isLead(a) || r.Settled != nil && r.Settled.UserID == a.UserID)
-	var rulings []judge.Finding
 	if r.First != nil {
-		rulings = r.First.Findings
-		p.Own = &views.Answer{
-			Mark: views.Mark{Verdict: r.First.Verdict, Label: r.First.Label}, At: r.First.At, Rulings: citationRulings(rulings),
-		}
+		p.Own = &views.Answer{Mark: views.Mark{Verdict: r.First.Verdict, Label: r.First.Label}, At: r.First.At}
 	}
-	var all []ruling.Citation
-	if r.Judge == citationsJudge {
-		all = s.citationsOf(&r.Trace)
-		p.Citations = citationViews(&r.Trace, all, rulings)
-	}
-	p.Trace = traceText(&r.Trace, all)
+	p.Trace = traceText(&r.Trace, nil)
 	if r.Mine && r.LeaseExpiresAt != nil {
 		p.LeaseSeconds = max(0, int(r.LeaseExpiresAt.Sub(f.Now).Seconds()))
 		p.LeaseTotal = max(p.LeaseSeconds, 60*judge.DefaultPolicy().LeaseMinutes)
@@ -99,7 +102,7 @@ func (s *Server) deskPage(f views.Frame, a store.Actor, r store.Review, definiti
 	return p
 }
 
-// citationsJudge has a desk of its own: trace and evidence side by side.
+// citationsJudge is the judge whose traces are read with a chip for each marker.
 const citationsJudge = "citations"
 
 func deskState(now time.Time, a store.Actor, r store.Review) views.DeskState {
@@ -141,7 +144,7 @@ func proposalOf(e *judge.Evaluation) *views.Proposal {
 	return &views.Proposal{
 		Mark:     views.Mark{Verdict: e.Verdict, Label: e.Label, Score: e.Score},
 		Critical: e.Critical, Engine: e.Engine, Model: e.Model, Summary: summaryOf(e.Report),
-		Findings: e.Findings, Checks: e.Checks, Rulings: reportRulings(e.Report), Report: indented(e.Report),
+		Findings: e.Findings, Checks: e.Checks, Report: indented(e.Report),
 		Attempts: e.Attempts, Repairs: e.Repairs,
 	}
 }
@@ -174,36 +177,6 @@ func summaryOf(report json.RawMessage) string {
 		return nested.Summary
 	}
 	return ""
-}
-
-// reportRulings are the judge's opinions of the citations, in order of
-// occurrence; nil for other judges.
-func reportRulings(report json.RawMessage) []views.CitationRuling {
-	var r struct {
-		Evaluations []struct {
-			Support     string `json:"claim_support_strength"`
-			Explanation string `json:"explanation"`
-			Flagged     bool   `json:"flagged"`
-		} `json:"citation_evaluations"`
-	}
-	if json.Unmarshal(report, &r) != nil {
-		return nil
-	}
-	rulings := make([]views.CitationRuling, len(r.Evaluations))
-	for i, e := range r.Evaluations {
-		rulings[i] = views.CitationRuling{N: i + 1, Support: e.Support, Explanation: e.Explanation, Flagged: e.Flagged}
-	}
-	return rulings
-}
-
-func citationRulings(findings []judge.Finding) []views.CitationRuling {
-	var rulings []views.CitationRuling
-	for _, f := range findings {
-		if f.Citation > 0 {
-			rulings = append(rulings, views.CitationRuling{N: f.Citation, Support: f.Class, Explanation: f.Explanation})
-		}
-	}
-	return rulings
 }
 
 func signatureOf(d store.Decision, final bool) views.Signature {

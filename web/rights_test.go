@@ -18,7 +18,10 @@ var allowed = map[string][]store.Role{
 
 	"/queue/next": {store.Reviewer}, "/reviews/{id}/claim": {store.Reviewer}, "/reviews/{id}/renew": {store.Reviewer},
 	"/reviews/{id}/release": {store.Reviewer}, "/reviews/{id}/skip": {store.Reviewer}, "/reviews/{id}/decision": {store.Reviewer},
-	"/reviews/{id}/reopen":    {store.Reviewer},
+	"/reviews/{id}/reopen": {store.Reviewer}, "/reviews/{id}/undo": {store.Reviewer}, "/reviews/{id}/second-opinion": {store.Reviewer},
+	"/reviews/{id}/opinions": {}, "/reviews/{id}/reassign": {},
+	"/api/v1/reviews/{id}/undo": {store.Reviewer}, "/api/v1/reviews/{id}/second-opinion": {store.Reviewer},
+	"/api/v1/reviews/{id}/opinions": {}, "/api/v1/reviews/{id}/reassign": {},
 	"/evaluations/{id}/retry": {}, "/evaluations/{id}/request": {}, "/evaluations/{id}/expose": {}, "/traces/{id}/judge": {},
 	"/runs/{name}/retry": {}, "/runs/{name}/budget": {}, "/judges/{name}/rerun": {}, "/reruns/{id}/stop": {},
 	"/policy": {}, "/policy/dry-run": {store.Auditor}, "/policy/requeue": {}, "/import": {},

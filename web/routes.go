@@ -38,6 +38,8 @@ func (s *Server) routes() {
 	p.GET("/queue/next", s.claimNext)
 	p.POST("/queue/next", s.claimNext, s.needs(store.ClaimReviews, onQueue))
 	p.GET("/reviews/:id", s.showReview)
+	p.GET("/reviews/:id/citations", s.showCitations)
+	p.GET("/reviews/:id/sources/:n", s.showSource)
 	p.POST("/reviews/:id/claim", s.claimReview, s.needs(store.ClaimReviews, onOne("review")))
 	p.POST("/reviews/:id/renew", s.renewClaim, s.needs(store.RenewClaims, onOne("review")))
 	p.POST("/reviews/:id/release", s.releaseClaim, s.needs(store.ReleaseClaims, onOne("review")))
