@@ -469,7 +469,7 @@ func referenceRulings(p DeskPage, b *ReferenceBench) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "\" tabindex=\"-1\" aria-labelledby=\"class-h\"><div class=\"section-head\"><h3 id=\"class-h\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "\" tabindex=\"-1\" aria-labelledby=\"class-h\"><div class=\"titled\"><h3 id=\"class-h\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

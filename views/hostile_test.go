@@ -80,9 +80,9 @@ func hostilePages() []samplePage {
 		{"trace", filled(views.Trace, func(p *views.TracePage) { p.Sealed = false })},
 		{"runs", filled(views.Runs)}, {"run", filled(views.Run)},
 		{"run told", filled(views.Run, func(p *views.RunPage) { p.Money.TooFew, p.Money.Rows[0].TooFew = false, false })},
-		{"judges", filled(views.Judges, func(p *views.JudgesPage) { p.Rows[0].Health.TooFew = false })},
+		{"judges", filled(views.Judges, func(p *views.JudgesPage) { p.Rows[0].Health.Untold = 0 })},
 		{"judge", filled(views.Judge, func(p *views.JudgePage) { p.Lost = false })}, {"judge lost", filled(views.Judge)},
-		{"health", filled(views.JudgeHealth, func(p *views.HealthPage) { p.Total.TooFew, p.Days[0].TooFew = false, false })}, {"health of few", filled(views.JudgeHealth)},
+		{"health", filled(views.JudgeHealth, func(p *views.HealthPage) { p.Total.Untold, p.Days[0].Untold = 0, 0 })}, {"health of few", filled(views.JudgeHealth, func(p *views.HealthPage) { p.Total.Evaluations, p.Days[0].Evaluations = 0, 0 })},
 		{"rerun", filled(views.Rerun, func(p *views.RerunPage) { p.Estimate.NoModel = false })}, {"rerun by rules", filled(views.Rerun)},
 		{"policy", filled(views.Policy)}, {"policy old", filled(views.Policy, func(p *views.PolicyPage) { p.Conflict, p.Version = nil, 1 })},
 		{"policy yaml", filled(views.Policy, func(p *views.PolicyPage) { p.FaultsIn = "yaml" })}, {"policy fields", filled(views.Policy, func(p *views.PolicyPage) { p.FaultsIn = "fields" })},
@@ -103,7 +103,7 @@ func hostilePages() []samplePage {
 // hostileBenches are all workbenches, every text of them hostile.
 func hostileBenches() []views.Bench {
 	reference, logic := &views.ReferenceBench{}, &views.LogicBench{}
-	benches := []views.Bench{&views.GenericBench{}, &views.StepsBench{}, &views.CitationsBench{}, reference, logic}
+	benches := []views.Bench{&views.GenericBench{}, &views.CitationsBench{}, &views.StepsBench{}, reference, logic}
 	for _, b := range benches {
 		fill(reflect.ValueOf(b).Elem(), hostile)
 	}

@@ -144,14 +144,12 @@ func progressWords(judged bool, parts []views.RulingPart) (text string, done boo
 	return "To rule", false
 }
 
-// besideBench are the inputs that a workbench does not show itself.
+// besideBench are the inputs that a workbench does not show itself. Of several
+// right answers the desk compares one: then all of them are shown beside it.
 func besideBench(inputs []views.Input, sheet ruling.Sheet) []views.Input {
-	shown := ""
-	switch {
-	case sheet.Kind == ruling.Citations:
-		shown = "Sources"
-	case sheet.Kind == ruling.Steps, sheet.Kind == ruling.Reference && sheet.Diff.Whole.Start == 0:
-		shown = "Reference"
+	shown := map[ruling.Kind]string{ruling.Citations: "Sources", ruling.Steps: "Reference", ruling.Reference: "Reference"}[sheet.Kind]
+	if sheet.Diff != nil && sheet.Diff.Alternatives() {
+		return inputs
 	}
 	return slices.DeleteFunc(inputs, func(in views.Input) bool { return in.Name == shown })
 }

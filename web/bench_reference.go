@@ -17,7 +17,7 @@ func referenceBench(d deskItem) views.Bench {
 		fold: diff.Whole.End-diff.Whole.Start+len(t.Output) > foldFrom,
 	}
 	b := views.ReferenceBench{Question: t.Question, ComesTo: d.comesTo(), Unplaced: diff.Unplaced}
-	b.Alternatives = diff.Whole != evidence.Span{End: len(t.Reference)}
+	b.Alternatives = diff.Alternatives()
 	c.runs(&b)
 	for i := range d.sheet.Units {
 		u, drawn := &d.sheet.Units[i], d.unit(i)

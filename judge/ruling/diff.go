@@ -15,7 +15,13 @@ type Diff struct {
 	// Unplaced are differences that the report lists and that speak of none of
 	// Differences; nil when the sheet is sealed.
 	Unplaced []string
+
+	several bool
 }
+
+// Alternatives tells whether the reference gives several right answers, of which
+// Whole is one.
+func (d *Diff) Alternatives() bool { return d.several }
 
 // SegmentKind says in which of two texts a segment is.
 type SegmentKind string
