@@ -15,28 +15,24 @@ function go(i) {
   units[here].classList.add("here");
   if ("open" in units[here]) units[here].open = true;
   units[here].scrollIntoView({ block: "nearest" });
-  const unit = units[here];
-  const at = $(":scope > summary", unit) || (unit.hasAttribute("tabindex") ? unit : $("summary, a[href]", unit)) || unit;
+  const at = $("summary, a[href]", units[here]) || units[here];
   at.focus({ preventScroll: true });
-  showWords(units[here].id);
+  mark(units[here]);
+  $("[data-claim].here")?.scrollIntoView({ block: "nearest" });
 }
-
-// The words of the trace that a unit is about are marked and in view.
-function showWords(id, into = true) {
-  for (const c of $$("[data-claim].here")) c.classList.remove("here");
-  const words = id ? $$(`[data-claim~="${CSS.escape(id)}"]`) : [];
-  for (const c of words) c.classList.add("here");
-  if (into) words[0]?.scrollIntoView({ block: "nearest" });
-}
-if (units[here]?.open) showWords(units[here].id, false);
 
 // Opening a citation, by key or by hand, marks its claim in the trace.
 addEventListener("toggle", (e) => {
   if (!e.target.open || !units.includes(e.target)) return;
   here = units.indexOf(e.target);
-  showWords(e.target.id);
+  mark(e.target);
   fill(e.target);
 }, true);
+function mark(unit) {
+  for (const c of $$("[data-claim].here")) c.classList.remove("here");
+  for (const c of $$(`[data-claim~="${CSS.escape(unit.id)}"]`)) c.classList.add("here");
+}
+if (units[here]) mark(units[here]);
 
 // Of very many citations what is inside comes from the server when one is opened,
 // a block at a time. Without a script there is a link in its place.
