@@ -554,7 +554,7 @@ func deskState(p DeskPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		case DeskLate:
-			if p.Signed != nil {
+			if p.Signed != nil && !p.sealed() {
 				templ_7745c5c3_Err = notice(Notice{Title: p.Signed.Name + " signed first, at " + shortTime(p.Now, p.Signed.At), Text: lateLine(p)}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
