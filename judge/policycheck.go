@@ -58,7 +58,7 @@ func (f *PolicyFault) Place() string {
 }
 
 // policyLists are the keys of a policy whose values are lists.
-var policyLists = []string{"rules", "high_stakes_domains", "endpoints", "engines", "models"}
+var policyLists = []string{"rules", "reason_codes", "domains", "judges", "high_stakes_domains", "endpoints", "engines", "models"}
 
 // Bounds of a policy.
 const (

@@ -22,10 +22,30 @@ for (const el of $$("[data-ends]")) setTimeout(() => { el.hidden = true; }, 1000
 // Opening a unit, by key or by hand, marks its place in the trace, and the other
 // way round.
 function show(unit) {
-  const key = unit.dataset.unit;
-  $$("[data-claim]").forEach((c) => c.classList.toggle("here", c.dataset.claim === key || c.dataset.claim === key.split("/").pop()));
+  for (const c of $$("[data-claim].here")) c.classList.remove("here");
+  for (const c of $$(`[data-claim~="${CSS.escape(unit.id)}"]`)) c.classList.add("here");
 }
 addEventListener("unit", (e) => show(e.detail));
+if (units[current]) show(units[current]);
+
+// Of very many citations what is inside comes from the server when one is opened,
+// a block at a time. Without a script there is a link in its place.
+async function fill(unit) {
+  const body = $("[data-body]", unit);
+  if (!body || body.ariaBusy) return;
+  body.ariaBusy = "true";
+  try {
+    const answer = await fetch(body.dataset.body, { headers: { Accept: "text/html" } });
+    if (!answer.ok || answer.redirected) throw new Error(answer.status);
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const inside of $$("[data-body-of]", page)) {
+      const at = document.getElementById(inside.dataset.bodyOf);
+      if (at) $("[data-body]", at)?.replaceWith(document.importNode(inside, true));
+    }
+  } catch {
+    body.ariaBusy = null; // the link in it leads to the same
+  }
+}
 
 // A part has its own address: #c3 opens the third citation.
 function openTarget() {
@@ -38,7 +58,11 @@ function openTarget() {
 }
 addEventListener("hashchange", openTarget);
 openTarget();
-addEventListener("toggle", (e) => { if (e.target.open && units.includes(e.target)) here(units.indexOf(e.target)); }, true);
+addEventListener("toggle", (e) => {
+  if (!e.target.open || !units.includes(e.target)) return;
+  here(units.indexOf(e.target));
+  fill(e.target);
+}, true);
 addEventListener("focusin", (e) => {
   const unit = e.target.closest?.("[data-unit]");
   if (unit && units.includes(unit)) here(units.indexOf(unit));
@@ -55,7 +79,7 @@ if (form) {
 
   const fields = () => [...new FormData(form)].filter(([name, value]) =>
     typeof value === "string" && value !== "" && !["_csrf", "shown", "draft_version"].includes(name));
-  const stamp = () => JSON.stringify(fields());
+  const stamp = () => JSON.stringify(fields().sort());
   // What a refused form shows is nowhere else yet.
   let saved = "refused" in form.dataset ? "" : stamp();
 
@@ -188,7 +212,7 @@ if (form) {
 
   // Restoring: a copy that the server has not got (a crash, a lost network).
   const copy = (() => { try { return JSON.parse(localStorage.getItem(key)); } catch { return null; } })();
-  if (copy?.fields && JSON.stringify(copy.fields) !== stamp()) {
+  if (copy?.fields && JSON.stringify(copy.fields.sort()) !== stamp()) {
     const restore = () => {
       for (const [name, value] of copy.fields) {
         for (const el of [...form.elements].filter((x) => x.name === name)) {

@@ -30,8 +30,12 @@ var (
 	ReleaseClaims    = Right{"review.released", nil}
 	SkipReviews      = Right{"review.skipped", nil}
 	DecideReviews    = Right{"decision.made", nil}
+	SaveDrafts       = Right{"draft.saved", nil}
 	ReopenReviews    = Right{"review.reopened", nil}
 
+	AddComments       = Right{commentAdded, nil}
+	WithdrawComments  = Right{commentWithdrawn, nil}
+	ResolveComments   = Right{commentResolved, nil}
 	UndoDecisions     = Right{decisionUndone, nil}
 	AddSecondOpinions = Right{opinionAdded, nil}
 	RaiseOpinions     = Right{"review.opinions_raised", leads}

@@ -24,8 +24,14 @@ func leaky(state views.DeskState, sealed bool) views.DeskPage {
 	p.Sealed, p.JudgeFault = sealed, secret
 	p.Proposal, p.Own = new(views.Proposal), nil
 	fill(reflect.ValueOf(p.Proposal).Elem(), secret)
-	p.Trace.Steps = []views.Step{{N: 1, Segments: []views.Segment{{Text: "flawed", Kind: views.Violation}}}}
-	p.Proposal.Rulings = []views.CitationRuling{{N: 1, Support: "unsupported", Explanation: secret, Flagged: true}}
+	bench := sampleCitations()
+	bench.Trace.Steps = []views.Step{{N: 1, Segments: []views.Segment{{Text: "flawed", Kind: views.Violation}}}}
+	for i := range bench.Units {
+		for j := range bench.Units[i].Parts {
+			bench.Units[i].Parts[j].JudgeNote = secret
+		}
+	}
+	p.Bench = bench
 	p.Earlier = []views.Signature{{Name: secret, Comment: secret}}
 	p.Signed = &views.Signature{Name: secret, Comment: secret, Action: "override"}
 	p.Reasons = nil
@@ -82,7 +88,7 @@ func TestSealedDeskHoldsNothingOfTheJudges(t *testing.T) {
 func TestOpenDeskShowsTheJudgesAnswer(t *testing.T) {
 	p := leaky(views.DeskVisible, false)
 	doc := render(t, views.Desk(p))
-	check(t, doc, htmlcheck.In(".proposal", htmlcheck.Contains(secret)), htmlcheck.Count(".judged", 1), htmlcheck.Count(".violation", 1), htmlcheck.In("#provenance", htmlcheck.Contains(secret)),
+	check(t, doc, htmlcheck.In(".proposal", htmlcheck.Contains(secret)), htmlcheck.Count(".judged", 16), htmlcheck.In("#c3 .by-judge", htmlcheck.Contains(secret)), htmlcheck.Count(".violation", 1), htmlcheck.In("#provenance", htmlcheck.Contains(secret)),
 		htmlcheck.In(".routing", htmlcheck.Contains("Critical error")), htmlcheck.Count("[value=confirm]", 1))
 }
 

@@ -72,10 +72,8 @@ type DeskPage struct {
 	// Bench is where this person rules on the item's parts, in the shape of its
 	// judge; nil when the judge's definition is not known.
 	Bench Bench
-	// Citations in order of occurrence, for the judge of citations.
-	Citations []Citation
-	// Inputs beside the output, for every judge; sources whose passages are
-	// shown under Citations may be left out.
+	// Inputs beside the output, for every judge, but for those that the workbench
+	// shows.
 	Inputs []Input
 
 	// Proposal is the judge's answer; nil while sealed, or when the judge failed.
@@ -144,26 +142,6 @@ const (
 	MatchNoSource Match = "no_source" // there is no source with that id
 )
 
-// Citation is one occurrence of a marker, with what it leads to. It has no
-// place for the judge's opinion: see Proposal.
-type Citation struct {
-	N       int    // number of the occurrence, from 1
-	Marker  string // the id as cited: 3, doc_3
-	Step    int    // the step it is in, from 1
-	Title   string // the source's; its id when it has none
-	Address string // the source's URL, shown as text and never as a link
-	Match   Match
-	// MatchLine says in a sentence what the comparison found; optional.
-	MatchLine string
-	// Claim is the text that the marker stands behind; optional.
-	Claim string
-	// Passage of the source, matched words marked; empty without a source.
-	Passage []Segment
-	// Support is this person's ruling so far: fully_supported,
-	// partially_supported, unsupported, or empty.
-	Support string
-}
-
 // Proposal is what the judge answered.
 type Proposal struct {
 	Mark
@@ -173,20 +151,10 @@ type Proposal struct {
 	Summary  string // the report's own summary or rationale; optional
 	Findings []judge.Finding
 	Checks   []judge.CheckResult
-	// Rulings on citations by number of occurrence.
-	Rulings []CitationRuling
 	// Report is the validated JSON, indented; empty when there is none.
 	Report   string
 	Attempts int
 	Repairs  int
-}
-
-// CitationRuling is the judge's opinion of one citation.
-type CitationRuling struct {
-	N           int    // number of the occurrence, from 1
-	Support     string // fully_supported, partially_supported, unsupported
-	Explanation string
-	Flagged     bool
 }
 
 // DeskForm is the decision as typed so far, with the faults of a refused try.
@@ -262,8 +230,7 @@ type SideCell struct {
 // Answer is a verdict or label that a person committed.
 type Answer struct {
 	Mark
-	At      time.Time
-	Rulings []CitationRuling // support only
+	At time.Time
 }
 
 // Signature is one decision by a person.

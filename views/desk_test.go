@@ -21,23 +21,23 @@ func TestDeskStates(t *testing.T) {
 	}{
 		{views.DeskOpen, []htmlcheck.Check{
 			htmlcheck.In("form.decision", htmlcheck.Attr("action", "/reviews/rv-4821/claim"), htmlcheck.Attr("method", "post")),
-			htmlcheck.None("[name=verdict]"), htmlcheck.None("[name^=support-]"), htmlcheck.None("[role=timer]")}},
+			htmlcheck.None("[name=verdict]"), htmlcheck.None("[name^='ruling.']:not([disabled])"), htmlcheck.None("[role=timer]")}},
 		{views.DeskBlind, []htmlcheck.Check{
 			htmlcheck.In("form#decision", htmlcheck.Attr("action", "/reviews/rv-4821/decision")),
 			htmlcheck.Count("form#decision [name=verdict]", 3), htmlcheck.In("[name=verdict][value=borderline]", htmlcheck.Attr("aria-keyshortcuts", "Shift+2")),
 			htmlcheck.Count("form#decision select[name=label] option", 4), htmlcheck.Count("form#decision [name=action]", 3), htmlcheck.In("form#decision [name=action][checked]", htmlcheck.Attr("value", "")), htmlcheck.Count("form [name=action][value=cannot_judge]", 1),
-			htmlcheck.Count("[name='support-2'][form=decision]", 3), htmlcheck.In("[name='support-1'][value=fully_supported]", htmlcheck.Attr("checked", "")),
+			htmlcheck.Count("[name='ruling.citation/2/support'][form=decision]", 3), htmlcheck.In("[name='ruling.citation/1/support'][value=fully_supported]", htmlcheck.Attr("checked", "")),
 			htmlcheck.In("[aria-keyshortcuts=N]", htmlcheck.Attr("formaction", "/reviews/rv-4821/skip"), htmlcheck.Attr("aria-keyshortcuts", "N")),
 			htmlcheck.In("[type=submit][aria-keyshortcuts='Control+Enter']", htmlcheck.Contains("Commit and reveal")),
 			htmlcheck.In("[data-lease]", htmlcheck.Text("24:10"), htmlcheck.Attr("data-lease", "1450"), htmlcheck.Attr("data-renew", "/reviews/rv-4821/renew")),
 			htmlcheck.Count("[role=timer]", 1)}},
 		{views.DeskRevealed, []htmlcheck.Check{
 			htmlcheck.Count("[name=action]", 4), htmlcheck.Count("[value=keep]", 1), htmlcheck.Count("[value=adopt]", 1), htmlcheck.Count("[value=override]", 1), htmlcheck.Count("[value=escalate]", 1),
-			htmlcheck.Count(".when.on-override [name=verdict]", 3), htmlcheck.In(".by-you", htmlcheck.Contains("Fail")), htmlcheck.In(".by-judge", htmlcheck.Contains("Borderline 0.72"))}},
+			htmlcheck.Count(".when.on-override [name=verdict]", 3), htmlcheck.In(".by-you", htmlcheck.Contains("Fail")), htmlcheck.In(".compare .by-judge", htmlcheck.Contains("Borderline 0.72"))}},
 		{views.DeskVisible, []htmlcheck.Check{
 			htmlcheck.Count("[name=action]", 4), htmlcheck.In("[value=confirm]", htmlcheck.Attr("aria-keyshortcuts", "C")), htmlcheck.In("[value=override]", htmlcheck.Attr("aria-keyshortcuts", "O")),
 			htmlcheck.In("[value=escalate]", htmlcheck.Attr("aria-keyshortcuts", "X")), htmlcheck.Count("[name=verdict]", 3), htmlcheck.Count("[name=reason_code]", 1), htmlcheck.Count("textarea[name=comment]", 1), htmlcheck.Count("form[data-draft='/reviews/rv-4821/draft']", 1),
-			htmlcheck.Count("[name=confidence]", 1), htmlcheck.In("#c3", htmlcheck.Contains("Judge: None support."), htmlcheck.Contains("Flagged."))}},
+			htmlcheck.Count("[name=confidence]", 1), htmlcheck.In("#c3", htmlcheck.Contains("Judge on support: No source of this id was given.")), htmlcheck.Count("#c3 .judged", 4)}},
 		{views.DeskAdjudication, []htmlcheck.Check{
 			htmlcheck.Count(".earlier", 2), htmlcheck.Count("[name=action]", 2), htmlcheck.None("[value=escalate]"), htmlcheck.None("[value=cannot_judge]"), htmlcheck.In(".earlier", htmlcheck.Contains("Physician A"))}},
 		{views.DeskDecided, []htmlcheck.Check{
@@ -79,6 +79,7 @@ func TestDeskFaults(t *testing.T) {
 // The trace stands on the page to the letter: segments add no space between.
 func TestTraceToTheLetter(t *testing.T) {
 	p := desk(views.DeskBlind)
+	p.Bench = nil
 	p.Trace.Steps = []views.Step{{N: 1, Segments: []views.Segment{{Text: "a  b\n"}, {Text: "claim", Kind: views.Claim, Ref: "1"}, {Text: "x", Kind: views.Marked}, {Text: "y", Kind: views.Near}, {Text: "\tz ", Kind: views.Far}, {Text: "v", Kind: views.Violation}, {Text: "end", Kind: "unknown"}}}}
 	p.Trace.Question = " Why?\n\nBecause "
 	doc := render(t, views.Desk(p))

@@ -37,7 +37,7 @@ func fill(v reflect.Value, text string) {
 		switch v.Type() {
 		case reflect.TypeFor[[]views.Segment]():
 			var list []views.Segment
-			for _, k := range []views.SegmentKind{views.Plain, views.Claim, views.ClaimHere, views.Cite, views.CiteExact, views.CiteNear, views.CiteNone, views.Marked, views.Near, views.Omitted, views.Far, views.Violation, views.SegmentKind(text)} {
+			for _, k := range []views.SegmentKind{views.Plain, views.Claim, views.ClaimHere, views.Cite, views.CiteExact, views.CiteNear, views.CiteNone, views.Marked, views.Near, views.Omitted, views.Replaced, views.Added, views.Boxed, views.Back, views.Far, views.Violation, views.SegmentKind(text)} {
 				list = append(list, views.Segment{Text: text, Kind: k, Ref: text})
 			}
 			v.Set(reflect.ValueOf(list))
@@ -80,9 +80,9 @@ func hostilePages() []samplePage {
 		{"trace", filled(views.Trace, func(p *views.TracePage) { p.Sealed = false })},
 		{"runs", filled(views.Runs)}, {"run", filled(views.Run)},
 		{"run told", filled(views.Run, func(p *views.RunPage) { p.Money.TooFew, p.Money.Rows[0].TooFew = false, false })},
-		{"judges", filled(views.Judges, func(p *views.JudgesPage) { p.Rows[0].Health.TooFew = false })},
+		{"judges", filled(views.Judges, func(p *views.JudgesPage) { p.Rows[0].Health.Untold = 0 })},
 		{"judge", filled(views.Judge, func(p *views.JudgePage) { p.Lost = false })}, {"judge lost", filled(views.Judge)},
-		{"health", filled(views.JudgeHealth, func(p *views.HealthPage) { p.Total.TooFew, p.Days[0].TooFew = false, false })}, {"health of few", filled(views.JudgeHealth)},
+		{"health", filled(views.JudgeHealth, func(p *views.HealthPage) { p.Total.Untold, p.Days[0].Untold = 0, 0 })}, {"health of few", filled(views.JudgeHealth, func(p *views.HealthPage) { p.Total.Evaluations, p.Days[0].Evaluations = 0, 0 })},
 		{"rerun", filled(views.Rerun, func(p *views.RerunPage) { p.Estimate.NoModel = false })}, {"rerun by rules", filled(views.Rerun)},
 		{"policy", filled(views.Policy)}, {"policy old", filled(views.Policy, func(p *views.PolicyPage) { p.Conflict, p.Version = nil, 1 })},
 		{"policy yaml", filled(views.Policy, func(p *views.PolicyPage) { p.FaultsIn = "yaml" })}, {"policy fields", filled(views.Policy, func(p *views.PolicyPage) { p.FaultsIn = "fields" })},
@@ -102,10 +102,30 @@ func hostilePages() []samplePage {
 
 // hostileBenches are all workbenches, every text of them hostile.
 func hostileBenches() []views.Bench {
-	benches := []views.Bench{&views.GenericBench{}}
+	reference, logic := &views.ReferenceBench{}, &views.LogicBench{}
+	benches := []views.Bench{&views.GenericBench{}, &views.CitationsBench{}, &views.StepsBench{}, reference, logic}
 	for _, b := range benches {
 		fill(reflect.ValueOf(b).Elem(), hostile)
 	}
+	run := reference.Reference[0]
+	for _, kind := range []views.DiffKind{views.DiffSame, views.DiffDeleted, views.DiffAdded, views.DiffGap, views.DiffFolded, views.DiffLeftOut, views.DiffNumber} {
+		run.Kind = kind
+		reference.Reference = append(reference.Reference, run)
+	}
+	logic.Own[0].Locked = false // to be changed
+	for _, v := range logic.Dimensions[0].Violations {
+		for _, where := range []views.Match{views.MatchExact, views.MatchNear, views.MatchNotFound, views.MatchNoQuote} {
+			v.Where = where
+			logic.Loose = append(logic.Loose, v)
+		}
+	}
+	inside := &views.CitationsBench{} // what is inside is on the page
+	fill(reflect.ValueOf(inside).Elem(), hostile)
+	for i := range inside.Units {
+		inside.Units[i].BodyHref = ""
+	}
+	inside.Sources[0].Href = ""
+	benches = append(benches, inside)
 	return benches
 }
 

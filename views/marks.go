@@ -42,15 +42,22 @@ const (
 	Marked    SegmentKind = "mark"       // words of the source that the trace quotes
 	Near      SegmentKind = "near"       // the same, not word for word
 	Omitted   SegmentKind = "omitted"    // words of the source that a quotation leaves out
+	Replaced  SegmentKind = "replaced"   // words of the source that a quotation has otherwise
+	Added     SegmentKind = "added"      // words of a quotation that the source has not
+	Boxed     SegmentKind = "boxed"      // words about what is left out, boxed as that is
+	Back      SegmentKind = "back"       // a chip at a passage of a source, back to its citation
 	Far       SegmentKind = "far"        // surrounding text
 	Violation SegmentKind = "violation"  // a passage that a finding points at; never while sealed
+	Flag      SegmentKind = "flag"       // the number of a finding, behind its passage; never while sealed
 )
 
 // Segment is a stretch of text drawn in one way. Text is always text.
 type Segment struct {
 	Text string
 	Kind SegmentKind
-	// Ref is, for cite kinds, the number of the citation's occurrence ("3").
+	// Ref is, for cite kinds and Back, the number of the citation's occurrence
+	// ("3"); for claims and violations the anchors of the citations or findings that
+	// they belong to ("c3 c4"); for Flag the number of its finding.
 	Ref string
 }
 

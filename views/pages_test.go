@@ -133,7 +133,7 @@ func controlsNamed(n *html.Node) error {
 	}
 	for _, el := range htmlcheck.All(n, "input:not([type=hidden]), select, textarea") {
 		id, _ := htmlcheck.AttrOf(el, "id")
-		if el.Parent.Data != "label" && !labels[id] {
+		if _, named := htmlcheck.AttrOf(el, "aria-label"); el.Parent.Data != "label" && !labels[id] && !named {
 			return fmt.Errorf("<%s id=%q> has no label", el.Data, id)
 		}
 	}

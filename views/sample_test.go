@@ -48,24 +48,12 @@ func sampleTrace() views.TraceText {
 	}
 }
 
-func citations() []views.Citation {
-	return []views.Citation{
-		{N: 1, Marker: "1", Step: 1, Title: "Northgate Formulary, Atrial fibrillation 1.3", Match: views.MatchExact, Support: "fully_supported", Claim: "offer anticoagulation to people with a score of 2 or more",
-			Passage: []views.Segment{{Text: "Assess stroke risk in everyone. ", Kind: views.Far}, {Text: "Offer anticoagulation to people with a score of 2 or more", Kind: views.Marked}, {Text: ", taking bleeding risk into account."}}},
-		{N: 2, Marker: "2", Step: 2, Title: "Northgate Formulary, Apixaban 2.2", Address: "https://northgate.example/apixaban#2.2", Match: views.MatchNear, MatchLine: "All 19 quoted words occur in this order; 22 words of the source are left out.", Claim: "The monograph states that “in patients with serum creatinine of 133 micromol/L or more, the recommended dose is 2.5 mg taken twice daily”.",
-			Passage: []views.Segment{{Text: "In patients with", Kind: views.Near}, {Text: " "}, {Text: "at least two of the following: age 80 years or more, body weight 60 kg or less, or", Kind: views.Omitted}, {Text: " "}, {Text: "serum creatinine of 133 micromol/L or more", Kind: views.Near}, {Text: " the recommended dose is 2.5 mg."}}},
-		{N: 3, Marker: "5", Step: 3, Title: "5", Match: views.MatchNoSource, MatchLine: "No source of this trace has the id 5."},
-		{N: 4, Marker: "2", Step: 3, Title: "Northgate Formulary, Apixaban 2.2", Match: views.MatchNoQuote},
-	}
-}
-
 func proposal() *views.Proposal {
 	return &views.Proposal{
 		Mark:     views.Mark{Verdict: judge.Borderline, Label: "partial", Score: ptr(0.72)},
 		Critical: true, Engine: "openai", Model: "larch-2", Summary: "Two of four citations carry their claims.",
 		Findings: []judge.Finding{{Step: 3, Citation: 3, CitationID: "5", Class: "citation_not_found", Severity: "critical", Quote: "A cohort of 4,112 older adults", Explanation: "There is no source with this id."}},
 		Checks:   []judge.CheckResult{{Name: "citations.covered", Kind: judge.Hard, OK: true}, {Name: "quote.agrees", Kind: judge.Soft, OK: false, Detail: "citation 2: near match, distance 22 words"}},
-		Rulings:  []views.CitationRuling{{N: 1, Support: "fully_supported", Explanation: "Said word for word."}, {N: 2, Support: "fully_supported", Explanation: "The dose is reported correctly."}, {N: 3, Support: "unsupported", Explanation: "No such source.", Flagged: true}},
 		Report:   "{\n  \"overall_citation_accuracy_score\": 0.72\n}", Attempts: 2, Repairs: 1,
 	}
 }
@@ -77,7 +65,7 @@ func desk(state views.DeskState) views.DeskPage {
 		PromptVersion: "4be1c2d09f7788aa0011223344556677889900aabbccddeeff0011223344556677", Run: "renal-dosing-12", Domain: "medical", Stakes: judge.HighStakes,
 		Due:   now.Add(80 * time.Minute),
 		Draft: views.DraftMark{Key: "draft-rv-4821-u1"}, Bar: views.DeskBar{Confirmable: true},
-		LeaseSeconds: 1450, LeaseTotal: 1800, Trace: sampleTrace(), Citations: citations(),
+		LeaseSeconds: 1450, LeaseTotal: 1800, Trace: sampleTrace(), Bench: sampleCitations(),
 		Inputs:      []views.Input{{Name: "Constraints", Items: []views.InputItem{{Text: views.Text("Doses in mg; the formulary of 2026 applies.")}, {Text: views.Text("No off-label use.")}}}},
 		Labels:      []views.Choice{{Value: "accurate", Text: "Accurate"}, {Value: "partial", Text: "Partial"}, {Value: "inaccurate", Text: "Inaccurate"}},
 		ReasonCodes: []views.Choice{{Value: "context_misread", Text: "Context misread"}, {Value: "other", Text: "Other, explained below"}},
@@ -116,7 +104,7 @@ func signature(final bool) views.Signature {
 // logicDesk is the general desk, for a judge without citations.
 func logicDesk() views.DeskPage {
 	p := desk(views.DeskVisible)
-	p.Judge, p.Citations = "logic", nil
+	p.Judge, p.Bench = "logic", nil
 	p.Trace.Steps = []views.Step{
 		{N: 1, Segments: views.Text("The debt fell due on 1 March 2018, and six years ran from then.")},
 		{N: 2, Segments: []views.Segment{{Text: "The debtor wrote on 4 May 2024, "}, {Text: "so time starts again", Kind: views.Violation}, {Text: "."}}},
@@ -126,7 +114,6 @@ func logicDesk() views.DeskPage {
 		{Name: "Sources", Items: []views.InputItem{{Heading: "Limitation Act 1980, section 29", Address: "https://law.example/1980/58/29", Text: views.Text("A current period of limitation may be repeatedly extended…")}}},
 		{Name: "Reference", Items: []views.InputItem{{Text: views.Text("The claim is barred.\n\nSection 29(7) excludes revival.")}}},
 	}
-	p.Proposal.Rulings = nil
 	p.Proposal.Findings = []judge.Finding{{Step: 2, Dimension: "inference_rule_adherence", Class: "affirming_the_consequent", Severity: "major", Quote: "so time starts again", Explanation: "The premise says the opposite."}}
 	p.Form = views.DeskForm{Action: "override", Verdict: judge.Fail, CommentFault: "An override needs a comment.", ReasonFault: "Choose a reason code.", Confidence: "medium"}
 	return p
@@ -159,7 +146,7 @@ func queueRows() []views.QueueRow {
 }
 
 func runRow() views.RunRow {
-	return views.RunRow{Href: "/runs/renal-dosing-12", Name: "renal-dosing-12", At: now.Add(-2 * time.Hour), Traces: 412, Unjudged: 3, Evaluations: 1236, Pending: 20, Refused: 12, Waiting: 38, Failed: 3, Pass: 1010, Borderline: 31, Fail: 120, NoVerdict: 2, Final: 1163, CostUSD: 4.2, Unpriced: 1}
+	return views.RunRow{Href: "/runs/renal-dosing-12", Name: "renal-dosing-12", At: now.Add(-2 * time.Hour), Traces: 412, Unjudged: 3, Evaluations: 1236, Pending: 20, Refused: 12, Waiting: 38, Failed: 3, Pass: 1010, Borderline: 31, Fail: 120, NoVerdict: 2, CostUSD: 4.2, Unpriced: 1}
 }
 
 func evaluationPage() views.EvaluationPage {
@@ -213,7 +200,7 @@ func samplePages() []samplePage {
 			Filter: views.QueueFilter{Judges: []views.Choice{{Value: "logic", Text: "logic"}}, Judge: "logic", Mine: true}})},
 		{"queue-empty", views.Queue(views.QueuePage{Frame: frame("Queue", views.TabQueue)})},
 		{"queue-filtered", views.Queue(views.QueuePage{Frame: frame("Queue", views.TabQueue), Filtered: true})},
-		{"desk-logic", views.Desk(logicDesk())},
+		{"desk-logic", views.Desk(logicDesk())}, {"desk-steps", views.Desk(stepsDesk(views.DeskVisible))}, {"desk-steps-blind", views.Desk(stepsDesk(views.DeskBlind))},
 		{"evaluation", views.Evaluation(evaluationPage())},
 		{"evaluation-sealed", views.Evaluation(sealedEvaluation)},
 		{"evaluations", views.Evaluations(views.EvaluationsPage{Frame: frame("Evaluations", views.TabEvaluations), Rows: []views.EvaluationRow{evaluationRow(), sealedRow}, Paging: views.Paging{NextHref: "/evaluations?after=x"}})},

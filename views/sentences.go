@@ -113,18 +113,5 @@ func matchIcon(m Match) string {
 	return ""
 }
 
-// supportWord is a ruling on support as people read it.
-func supportWord(s string) string {
-	switch s {
-	case "fully_supported":
-		return "Full"
-	case "partially_supported":
-		return "Partial"
-	case "unsupported":
-		return "None"
-	}
-	return sentence(s)
-}
-
 // SignLine says what a person signed, when, and in what time.
 func SignLine(s Signature) string { return signLine(s) }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/countersign/countersign/judge"
@@ -21,6 +22,8 @@ type deskItem struct {
 	given map[string]judge.Ruling
 	// locked rulings are shown and not changed.
 	locked bool
+	// at is the number of the citation that the address asks for; 0: none.
+	at int
 }
 
 // byPart finds rulings by the part that they are about.
@@ -35,8 +38,16 @@ func byPart(rulings []judge.Ruling) map[string]judge.Ruling {
 // benchOf makes the workbench of the item's judge.
 func benchOf(d deskItem) views.Bench {
 	switch d.sheet.Kind {
+	case ruling.Citations:
+		return citationsBench(d, d.at)
+	case ruling.Steps:
+		return stepsBench(d)
 	case ruling.Own:
 		return genericBench(d)
+	case ruling.Reference:
+		return referenceBench(d)
+	case ruling.Logic:
+		return logicBench(d)
 	}
 	return nil
 }
@@ -131,4 +142,14 @@ func progressWords(judged bool, parts []views.RulingPart) (text string, done boo
 		return "To check", false
 	}
 	return "To rule", false
+}
+
+// besideBench are the inputs that a workbench does not show itself. Of several
+// right answers the desk compares one: then all of them are shown beside it.
+func besideBench(inputs []views.Input, sheet ruling.Sheet) []views.Input {
+	shown := map[ruling.Kind]string{ruling.Citations: "Sources", ruling.Steps: "Reference", ruling.Reference: "Reference"}[sheet.Kind]
+	if sheet.Diff != nil && sheet.Diff.Alternatives() {
+		return inputs
+	}
+	return slices.DeleteFunc(inputs, func(in views.Input) bool { return in.Name == shown })
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,30 +25,42 @@ func (s *Server) showReview(c echo.Context) error {
 // renderReview shows the desk; refused is what was sent and not taken, with its
 // fault, nil otherwise.
 func (s *Server) renderReview(c echo.Context, id string, status int, refused *typed) error {
+	p, item, err := s.deskOf(c, id, refused)
+	if err != nil {
+		return err
+	}
+	p.Bench = benchOf(item)
+	p.Inputs = besideBench(p.Inputs, item.sheet)
+	if kind := item.sheet.Kind; p.Proposal != nil && kind != ruling.Own {
+		p.Proposal.Findings = nil // the workbench has them, each where it belongs
+	}
+	return s.render(c, status, views.Desk(p))
+}
+
+// deskOf is an item's desk but for its workbench, and what that is made of.
+func (s *Server) deskOf(c echo.Context, id string, refused *typed) (p views.DeskPage, item deskItem, err error) {
 	ctx, actor := c.Request().Context(), user(c).Actor()
 	r, err := s.cfg.Store.GetReview(ctx, actor, id)
 	if err != nil {
-		return err
+		return p, item, err
 	}
 	f, err := s.frame(c, "Review: "+r.Title, views.TabQueue)
 	if err != nil {
-		return err
+		return p, item, err
 	}
-	item, err := s.deskItem(ctx, r)
-	if err != nil {
-		return err
+	if item, err = s.deskItem(ctx, r); err != nil {
+		return p, item, err
 	}
-	p := s.deskPage(f, actor, item, refused)
+	item.at, _ = strconv.Atoi(c.QueryParam("at")) // no number asks for none
+	p = s.deskPage(f, actor, &item, refused)
 	r.Screen.PageVersion, r.Screen.DraftVersion = s.cfg.Version, p.Draft.Version
 	if p.Shown, err = shownField(r.Screen); err != nil {
-		return err
+		return p, item, err
 	}
 	if p.MayEscalate() {
-		if p.Addressees, err = s.addressees(ctx, actor); err != nil {
-			return err
-		}
+		p.Addressees, err = s.addressees(ctx, actor)
 	}
-	return s.render(c, status, views.Desk(p))
+	return p, item, err
 }
 
 // deskItem reads what can be ruled on in an item.
@@ -75,7 +88,7 @@ func (s *Server) addressees(ctx context.Context, a store.Actor) ([]views.Choice,
 
 // deskPage turns a review into its page. What is sealed is not in the review;
 // nothing is left out here.
-func (s *Server) deskPage(f views.Frame, a store.Actor, d deskItem, refused *typed) views.DeskPage {
+func (s *Server) deskPage(f views.Frame, a store.Actor, d *deskItem, refused *typed) views.DeskPage {
 	r := d.review
 	p := views.DeskPage{
 		Frame: f, ID: r.ReviewID, State: deskState(f.Now, a, r), Sealed: r.Sealed,
@@ -94,19 +107,10 @@ func (s *Server) deskPage(f views.Frame, a store.Actor, d deskItem, refused *typ
 	if r.UndoUntil != nil {
 		p.Undo = *r.UndoUntil
 	}
-	var supports []judge.Finding
 	if r.First != nil {
-		supports = r.First.Findings
-		p.Own = &views.Answer{
-			Mark: views.Mark{Verdict: r.First.Verdict, Label: r.First.Label}, At: r.First.At, Rulings: citationRulings(supports),
-		}
+		p.Own = &views.Answer{Mark: views.Mark{Verdict: r.First.Verdict, Label: r.First.Label}, At: r.First.At}
 	}
-	var all []ruling.Citation
-	if r.Judge == citationsJudge {
-		all = s.citationsOf(&r.Trace)
-		p.Citations = citationViews(&r.Trace, all, supports)
-	}
-	p.Trace = traceText(&r.Trace, all)
+	p.Trace = traceText(&r.Trace, nil)
 	if r.Mine && r.LeaseExpiresAt != nil {
 		p.LeaseSeconds = max(0, int(r.LeaseExpiresAt.Sub(f.Now).Seconds()))
 		p.LeaseTotal = max(p.LeaseSeconds, 60*judge.DefaultPolicy().LeaseMinutes)
@@ -131,11 +135,10 @@ func (s *Server) deskPage(f views.Frame, a store.Actor, d deskItem, refused *typ
 	if r.Adjudicating && !r.Sealed {
 		p.Sides = d.sides()
 	}
-	p.Bench = benchOf(d)
 	return p
 }
 
-// citationsJudge has a desk of its own: trace and evidence side by side.
+// citationsJudge is the judge whose traces are read with a chip for each marker.
 const citationsJudge = "citations"
 
 func deskState(now time.Time, a store.Actor, r store.Review) views.DeskState {
@@ -188,7 +191,7 @@ func proposalOf(e *judge.Evaluation) *views.Proposal {
 	return &views.Proposal{
 		Mark:     views.Mark{Verdict: e.Verdict, Label: e.Label, Score: e.Score},
 		Critical: e.Critical, Engine: e.Engine, Model: e.Model, Summary: summaryOf(e.Report),
-		Findings: e.Findings, Checks: e.Checks, Rulings: reportRulings(e.Report), Report: indented(e.Report),
+		Findings: e.Findings, Checks: e.Checks, Report: indented(e.Report),
 		Attempts: e.Attempts, Repairs: e.Repairs,
 	}
 }
@@ -221,36 +224,6 @@ func summaryOf(report json.RawMessage) string {
 		return nested.Summary
 	}
 	return ""
-}
-
-// reportRulings are the judge's opinions of the citations, in order of
-// occurrence; nil for other judges.
-func reportRulings(report json.RawMessage) []views.CitationRuling {
-	var r struct {
-		Evaluations []struct {
-			Support     string `json:"claim_support_strength"`
-			Explanation string `json:"explanation"`
-			Flagged     bool   `json:"flagged"`
-		} `json:"citation_evaluations"`
-	}
-	if json.Unmarshal(report, &r) != nil {
-		return nil
-	}
-	rulings := make([]views.CitationRuling, len(r.Evaluations))
-	for i, e := range r.Evaluations {
-		rulings[i] = views.CitationRuling{N: i + 1, Support: e.Support, Explanation: e.Explanation, Flagged: e.Flagged}
-	}
-	return rulings
-}
-
-func citationRulings(findings []judge.Finding) []views.CitationRuling {
-	var rulings []views.CitationRuling
-	for _, f := range findings {
-		if f.Citation > 0 {
-			rulings = append(rulings, views.CitationRuling{N: f.Citation, Support: f.Class, Explanation: f.Explanation})
-		}
-	}
-	return rulings
 }
 
 func signatureOf(d store.Decision, final bool) views.Signature {

@@ -18,7 +18,14 @@ var allowed = map[string][]store.Role{
 
 	"/queue/next": {store.Reviewer}, "/reviews/{id}/claim": {store.Reviewer}, "/reviews/{id}/renew": {store.Reviewer},
 	"/reviews/{id}/release": {store.Reviewer}, "/reviews/{id}/skip": {store.Reviewer}, "/reviews/{id}/decision": {store.Reviewer},
-	"/reviews/{id}/reopen":    {store.Reviewer},
+	"/reviews/{id}/reopen": {store.Reviewer}, "/reviews/{id}/undo": {store.Reviewer}, "/reviews/{id}/second-opinion": {store.Reviewer},
+	"/reviews/{id}/opinions": {}, "/reviews/{id}/reassign": {},
+	"/api/v1/reviews/{id}/undo": {store.Reviewer}, "/api/v1/reviews/{id}/second-opinion": {store.Reviewer},
+	"/api/v1/reviews/{id}/opinions": {}, "/api/v1/reviews/{id}/reassign": {},
+	"/reviews/{id}/draft": {store.Reviewer}, "/api/v1/reviews/{id}/draft": {store.Reviewer},
+	"/reviews/{id}/comments": {store.Reviewer}, "/reviews/{id}/comments/{comment}/withdraw": {store.Reviewer},
+	"/reviews/{id}/comments/{comment}/resolve": {store.Reviewer}, "/reviews/{id}/comments/{comment}/reopen": {store.Reviewer},
+	"/api/v1/reviews/{id}/comments": {store.Reviewer}, "/api/v1/comments/{id}/withdraw": {store.Reviewer}, "/api/v1/comments/{id}/resolve": {store.Reviewer},
 	"/evaluations/{id}/retry": {}, "/evaluations/{id}/request": {}, "/evaluations/{id}/expose": {}, "/traces/{id}/judge": {},
 	"/runs/{name}/retry": {}, "/runs/{name}/budget": {}, "/judges/{name}/rerun": {}, "/reruns/{id}/stop": {},
 	"/policy": {}, "/policy/dry-run": {store.Auditor}, "/policy/requeue": {}, "/import": {},
@@ -43,7 +50,7 @@ func (s *site) changing(t *testing.T) map[string]string {
 		if method != http.MethodPost {
 			t.Errorf("%s: this test sends POST only", route)
 		}
-		paths[path] = strings.NewReplacer("{id}", "x", "{name}", "citations").Replace(path)
+		paths[path] = strings.NewReplacer("{id}", "x", "{comment}", "x", "{name}", "citations").Replace(path)
 	}
 	if len(paths) < 30 {
 		t.Fatalf("only %d routes change something", len(paths))

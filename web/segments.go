@@ -20,7 +20,7 @@ type mark struct {
 // text is the marker's id, and wins over the claim around it.
 func (m mark) isChip() bool {
 	switch m.kind {
-	case views.Cite, views.CiteExact, views.CiteNear, views.CiteNone:
+	case views.Cite, views.CiteExact, views.CiteNear, views.CiteNone, views.Back:
 		return true
 	}
 	return false
@@ -64,7 +64,7 @@ func cut(text string, window evidence.Span, marks []mark) []views.Segment {
 				at = a.Start
 			}
 			stop := min(a.End, end)
-			out = append(out, views.Segment{Text: text[at:stop], Kind: a.kind})
+			out = append(out, views.Segment{Text: text[at:stop], Kind: a.kind, Ref: a.ref})
 			at = stop
 		}
 		if at < end {
@@ -91,7 +91,7 @@ func chipText(marker string) string { return strings.Trim(marker, "[]() ") }
 func joined(segments []views.Segment) []views.Segment {
 	var out []views.Segment
 	for _, s := range segments {
-		if n := len(out); n > 0 && s.Ref == "" && out[n-1].Kind == s.Kind && out[n-1].Ref == "" {
+		if n := len(out); n > 0 && out[n-1].Kind == s.Kind && out[n-1].Ref == s.Ref && !(mark{kind: s.Kind}).isChip() {
 			out[n-1].Text += s.Text
 			continue
 		}
