@@ -13,7 +13,7 @@ import (
 	"github.com/countersign/countersign/views/htmlcheck"
 )
 
-var deskStates = []views.DeskState{views.DeskOpen, views.DeskBlind, views.DeskRevealed, views.DeskVisible, views.DeskAdjudication, views.DeskDecided, views.DeskLost, views.DeskExpired, views.DeskReadOnly}
+var deskStates = []views.DeskState{views.DeskOpen, views.DeskBlind, views.DeskRevealed, views.DeskVisible, views.DeskAdjudication, views.DeskDecided, views.DeskLost, views.DeskLate, views.DeskExpired, views.DeskReadOnly}
 
 // secret stands for everything the judge said.
 const secret = "XYZZYSECRET"

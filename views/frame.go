@@ -80,6 +80,10 @@ type Notice struct {
 	Title string
 	// Text says what happened, what is safe and what to do. Empty: no notice.
 	Text string
+	// Undo is where a form posts to that takes it back; empty: it can't be.
+	Undo string
+	// UndoSeconds are left for that.
+	UndoSeconds int
 }
 
 // Choice is one value of a select or a radio group.

@@ -63,7 +63,8 @@ func desk(state views.DeskState) views.DeskPage {
 		Frame: frame("Apixaban dose in reduced renal function", views.TabQueue), ID: "rv-4821", State: state,
 		EvaluationID: "ev-20931", TraceID: "med-0118", ItemTitle: "Apixaban dose in reduced renal function", Judge: "citations",
 		PromptVersion: "4be1c2d09f7788aa0011223344556677889900aabbccddeeff0011223344556677", Run: "renal-dosing-12", Domain: "medical", Stakes: judge.HighStakes,
-		Due:          now.Add(80 * time.Minute),
+		Due:   now.Add(80 * time.Minute),
+		Draft: views.DraftMark{Key: "draft-rv-4821-u1"}, Bar: views.DeskBar{Confirmable: true},
 		LeaseSeconds: 1450, LeaseTotal: 1800, Trace: sampleTrace(), Bench: sampleCitations(),
 		Inputs:      []views.Input{{Name: "Constraints", Items: []views.InputItem{{Text: views.Text("Doses in mg; the formulary of 2026 applies.")}, {Text: views.Text("No off-label use.")}}}},
 		Labels:      []views.Choice{{Value: "accurate", Text: "Accurate"}, {Value: "partial", Text: "Partial"}, {Value: "inaccurate", Text: "Inaccurate"}},
@@ -83,7 +84,7 @@ func desk(state views.DeskState) views.DeskPage {
 	case views.DeskAdjudication:
 		p.Proposal = proposal()
 		p.Earlier = []views.Signature{signature(false), {Name: "Physician E", Role: "Reviewer", Action: "confirm", Mark: views.Mark{Verdict: judge.Borderline}, At: now.Add(-3 * time.Hour)}}
-	case views.DeskDecided:
+	case views.DeskDecided, views.DeskLate:
 		s := signature(true)
 		p.Signed, p.Proposal = &s, proposal()
 	default:

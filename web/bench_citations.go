@@ -350,7 +350,7 @@ func alteredLine(c *ruling.Citation) string {
 // showCitations is what is inside a block of citations, for the script that opens
 // one of very many. It is drawn from the same item as the desk, sealed alike.
 func (s *Server) showCitations(c echo.Context) error {
-	p, item, err := s.deskOf(c, param(c, "id"), views.DeskForm{})
+	p, item, err := s.deskOf(c, param(c, "id"), nil)
 	if err != nil {
 		return err
 	}

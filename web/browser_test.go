@@ -120,6 +120,7 @@ func TestBrowserReview(t *testing.T) {
 	press(t, ctx, "g")
 	pressAndLoad(t, ctx, "n")
 	waitFor(t, ctx, `location.pathname.startsWith("/reviews/")`)
+	first := eval[string](t, ctx, "location.pathname")
 	source := eval[string](t, ctx, "document.documentElement.outerHTML")
 	if word := tells(source); word != "" && word != "unsupported" {
 		t.Errorf("the page's source tells %q before the first answer", word)
@@ -143,10 +144,14 @@ func TestBrowserReview(t *testing.T) {
 		t.Fatal(err)
 	}
 	pressAndLoad(t, ctx, "\r", chromedp.KeyModifiers(chromedp.ModifierCtrl))
-	waitFor(t, ctx, `document.body.innerText.includes("Signed and recorded")`)
+	// Countersigning goes on to the next item, where the last one can be undone.
+	waitFor(t, ctx, `document.body.innerText.includes("Signed and recorded") && document.querySelector("form[action$='/undo']") !== null`)
+	if now := eval[string](t, ctx, "location.pathname"); now == first || !strings.HasPrefix(now, "/reviews/") {
+		t.Errorf("countersigning led from %s to %s, not to the next item", first, now)
+	}
 
 	visit(t, ctx, s.http.URL+"/")
-	if text := bodyText(t, ctx); !strings.Contains(text, "1 item waits") {
+	if text := bodyText(t, ctx); !strings.Contains(text, "you hold 1 of them") {
 		t.Errorf("overview after: %s", text)
 	}
 	rows, _, err := s.store.ListEvaluations(context.Background(), store.Operator("test"), store.EvaluationFilter{Project: "default", Status: judge.Final})

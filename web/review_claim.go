@@ -71,7 +71,7 @@ func (s *Server) backToReview(c echo.Context, id string, err error, done string)
 	case done != "":
 		s.flash(c, views.NoticeInfo, done)
 	}
-	return c.Redirect(http.StatusSeeOther, reviewPath(id))
+	return s.leadTo(c, reviewPath(id))
 }
 
 // conflictWords says who was faster.
