@@ -8,14 +8,19 @@ const root = document.documentElement;
 // Units are the parts of an item that J and K step through; one is current.
 const units = $$("[data-unit]");
 let here = Math.max(0, units.findIndex((u) => u.open || u.matches(".here")));
+const opening = new WeakSet();
 function go(i) {
   if (!units[i]) return;
   units[here].classList.remove("here");
   here = i;
   units[here].classList.add("here");
-  if ("open" in units[here]) units[here].open = true;
+  if (units[here].open === false) {
+    opening.add(units[here]);
+    units[here].open = true;
+  }
   units[here].scrollIntoView({ block: "nearest" });
-  const at = $("summary, a[href]", units[here]) || units[here];
+  const unit = units[here];
+  const at = $(":scope > summary", unit) || (unit.hasAttribute("tabindex") ? unit : $("summary, a[href]", unit)) || unit;
   at.focus({ preventScroll: true });
   mark(units[here]);
   $("[data-claim].here")?.scrollIntoView({ block: "nearest" });
@@ -24,15 +29,20 @@ function go(i) {
 // Opening a citation, by key or by hand, marks its claim in the trace.
 addEventListener("toggle", (e) => {
   if (!e.target.open || !units.includes(e.target)) return;
-  here = units.indexOf(e.target);
-  mark(e.target);
+  const i = units.indexOf(e.target);
+  // What a key opened is heard of late: keys may have gone on by then.
+  if (!opening.delete(e.target)) {
+    here = i;
+    mark(e.target);
+  }
   fill(e.target);
+  if (units[i + 1]) fill(units[i + 1]);
 }, true);
 function mark(unit) {
   for (const c of $$("[data-claim].here")) c.classList.remove("here");
   for (const c of $$(`[data-claim~="${CSS.escape(unit.id)}"]`)) c.classList.add("here");
 }
-if (units[here]) mark(units[here]);
+if (units[here]?.open) mark(units[here]);
 
 // Of very many citations what is inside comes from the server when one is opened,
 // a block at a time. Without a script there is a link in its place.
@@ -41,7 +51,7 @@ async function fill(unit) {
   if (!body || body.ariaBusy) return;
   body.ariaBusy = "true";
   try {
-    const answer = await fetch(body.dataset.body, { headers: { Accept: "text/html" } });
+    const answer = await fetch(`/reviews/${encodeURIComponent(desk.dataset.review)}/citations?at=${body.dataset.body}`, { headers: { Accept: "text/html" } });
     if (!answer.ok || answer.redirected) throw new Error(answer.status);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     for (const inside of $$("[data-body-of]", page)) {
