@@ -9,6 +9,7 @@ const root = document.documentElement;
 // script of a page may have keys of its own (keys).
 const units = $$("[data-unit]");
 const keys = [];
+let opening = -1; // the unit that a key has opened
 let current = Math.max(0, units.findIndex((u) => u.open || u.matches(".here")));
 function here(i) {
   if (!units[i]) return;
@@ -20,7 +21,10 @@ function here(i) {
 function go(i) {
   if (!units[i]) return;
   here(i);
-  if ("open" in units[i]) units[i].open = true;
+  if (units[i].open === false) {
+    opening = i;
+    units[i].open = true;
+  }
   units[i].scrollIntoView({ block: "nearest" });
   const at = $("summary, input:checked:not(:disabled), input:not(:disabled), a[href]", units[i]) || units[i];
   at.focus({ preventScroll: true });

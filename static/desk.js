@@ -35,7 +35,7 @@ async function fill(unit) {
   if (!body || body.ariaBusy) return;
   body.ariaBusy = "true";
   try {
-    const answer = await fetch(body.dataset.body, { headers: { Accept: "text/html" } });
+    const answer = await fetch(`${home}/citations?at=${body.dataset.body}`, { headers: { Accept: "text/html" } });
     if (!answer.ok || answer.redirected) throw new Error(answer.status);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     for (const inside of $$("[data-body-of]", page)) {
@@ -60,8 +60,12 @@ addEventListener("hashchange", openTarget);
 openTarget();
 addEventListener("toggle", (e) => {
   if (!e.target.open || !units.includes(e.target)) return;
-  here(units.indexOf(e.target));
+  const i = units.indexOf(e.target);
+  // What a key opened is heard of late: keys may have gone on by then.
+  if (i !== opening) here(i);
+  opening = -1;
   fill(e.target);
+  if (units[i + 1]) fill(units[i + 1]);
 }, true);
 addEventListener("focusin", (e) => {
   const unit = e.target.closest?.("[data-unit]");

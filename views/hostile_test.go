@@ -122,7 +122,7 @@ func hostileBenches() []views.Bench {
 	inside := &views.CitationsBench{} // what is inside is on the page
 	fill(reflect.ValueOf(inside).Elem(), hostile)
 	for i := range inside.Units {
-		inside.Units[i].BodyHref = ""
+		inside.Units[i].PageHref = ""
 	}
 	inside.Sources[0].Href = ""
 	benches = append(benches, inside)

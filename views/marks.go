@@ -92,3 +92,7 @@ type InputItem struct {
 
 // Text makes the segments of a text that is not marked up.
 func Text(s string) []Segment { return []Segment{{Text: s}} }
+
+// manyParts is how many steps or citations are drawn as the page is; of more, the
+// browser draws those in sight and guesses how high the others are.
+const manyParts = 60
