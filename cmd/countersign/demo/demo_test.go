@@ -23,7 +23,7 @@ func TestSets(t *testing.T) {
 	}
 	want := map[string]int{
 		"expertqa": 94, "sara_statutory": 66, "legalbench_cuad": 128, "openqa_eval": 991, "mr_gsm8k_grading": 332,
-		"workbenches": 4,
+		"workbenches": 7,
 	}
 	for _, set := range demo.Sets() {
 		src, err := set.Open()
@@ -32,7 +32,7 @@ func TestSets(t *testing.T) {
 		}
 		find := func(name string) (*judge.Judge, bool) {
 			switch name {
-			case "citations", "reference", "logic", "logic-steps": // built-in judges: their labels are not checked here
+			case "citations", "steps", "steps-comparison", "reference", "logic", "logic-steps": // built-in judges: their labels are not checked here
 				return &judge.Judge{Name: name}, true
 			}
 			j, ok := own[name]
