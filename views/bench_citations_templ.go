@@ -740,7 +740,7 @@ func citationBody(p DeskPage, u *CitationUnit) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if p.ruling() && !p.sealed() && u.agreeable() {
+		if p.ruling() && p.State != DeskRevealed && !p.sealed() && u.agreeable() {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 64, "<div class=\"actions\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
