@@ -15,8 +15,9 @@ CREATE INDEX reviews_queue ON reviews (project_id, urgency, due_at, id, judge, d
 DROP INDEX reviews_free;
 CREATE INDEX reviews_free ON reviews (project_id, urgency, due_at, id, judge, domain, stakes, language, assigned_to) WHERE state IN ('open', 'claimed') AND NOT adjudicating;
 CREATE INDEX reviews_assigned ON reviews (project_id, assigned_to, urgency, due_at, id) WHERE assigned_to IS NOT NULL AND state IN ('open', 'claimed', 'adjudication');
--- What waits for one leading reason.
-CREATE INDEX reviews_lead ON reviews (project_id, lead_reason, urgency, due_at, id) WHERE state IN ('open', 'claimed', 'adjudication');
+-- What waits for one leading reason. The reason comes first, so that nothing else
+-- is looked for in this index.
+CREATE INDEX reviews_lead ON reviews (lead_reason, project_id, urgency, due_at, id) WHERE state IN ('open', 'claimed', 'adjudication');
 
 -- Until when a skipped item is not given to who skipped it; null: skipped by an
 -- earlier program, which gave it last.

@@ -19,6 +19,7 @@ type QueueCounts struct {
 	Total        int // all that waits, claimed or not
 	Mine         int // what the actor holds
 	Adjudication int // of Total: what a lead has to settle and nobody holds
+	Blind        int // of Total: answered before the verdict is shown
 	ByReason     []ReasonCount
 }
 
@@ -42,6 +43,9 @@ func (s *Store) QueueCounts(ctx context.Context, a Actor, project string) (c Que
 		code, sight, _ := strings.Cut(name, ":")
 		if a.MayDecide() && sight == "blind" {
 			code = sealLead(code)
+		}
+		if sight == "blind" {
+			c.Blind += n
 		}
 		byCode[code] += n
 		c.Total += n
@@ -90,7 +94,9 @@ func (s *Store) CountQueue(ctx context.Context, a Actor, f QueueFilter) (n int, 
 	if err != nil {
 		return 0, err
 	}
-	err = s.reader.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1 FROM reviews r WHERE `+w.b.String()+` LIMIT ?) AS counted`,
+	// In the list's order, so that it is found by the index that finds the list.
+	err = s.reader.QueryRowContext(ctx, `
+SELECT count(*) FROM (SELECT 1 FROM reviews r WHERE `+w.b.String()+` ORDER BY r.urgency, r.due_at, r.id LIMIT ?) AS counted`,
 		append(w.args, CountAtMost)...).Scan(&n)
 	return n, err
 }

@@ -72,6 +72,9 @@ func (d *desk) checkCounts(a store.Actor, when string) {
 		}
 		sum += c.N
 	}
+	if rows := d.whole(a, store.QueueFilter{Blind: "yes"}); len(rows) != counts.Blind {
+		d.t.Errorf("%s: %s is told of %d blind items and lists %d", when, a.Name, counts.Blind, len(rows))
+	}
 	if rows := d.whole(a, store.QueueFilter{}); sum != counts.Total || len(rows) != counts.Total {
 		d.t.Errorf("%s: %s is told of %d items, %d by reason, and lists %d", when, a.Name, counts.Total, sum, len(rows))
 	}

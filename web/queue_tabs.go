@@ -23,6 +23,10 @@ func (s *Server) queueTabs(c echo.Context, f views.Frame) ([]views.QueueTab, err
 		}
 		tabs = append(tabs, views.QueueTab{Text: "My work", Href: "/queue?view=mine", Count: n, Current: mine})
 	}
+	counts, err := s.cfg.Store.QueueCounts(ctx, actor, f.Project)
+	if err != nil {
+		return nil, err
+	}
 	for _, t := range []struct {
 		text, query string
 		filter      store.QueueFilter
@@ -30,19 +34,27 @@ func (s *Server) queueTabs(c echo.Context, f views.Frame) ([]views.QueueTab, err
 	}{
 		{"Unclaimed", "state=free", store.QueueFilter{State: store.QueueFree}, false},
 		{"Overdue", "overdue=1", store.QueueFilter{Overdue: true}, false},
-		{"Blind", "blind=yes", store.QueueFilter{Blind: "yes"}, false},
+		{"Blind", "blind=yes", store.QueueFilter{}, false},
 		{"For a lead", "state=adjudication", store.QueueFilter{State: store.QueueAdjudication}, false},
 		{"Sent to you", "state=for_me", store.QueueFilter{State: store.QueueForMe}, true},
 		{"Drafts", "state=drafts", store.QueueFilter{State: store.QueueDrafts}, true},
 		{"Skipped today", "state=skipped", store.QueueFilter{State: store.QueueSkipped}, true},
 	} {
 		t.filter.Project = f.Project
-		n, err := s.cfg.Store.CountQueue(ctx, actor, t.filter)
+		var n int
+		switch { // what is kept, or has an index of its own, is not counted in the list's order
+		case t.filter.Overdue:
+			n, err = s.cfg.Store.Overdue(ctx, f.Project)
+		case t.query == "blind=yes":
+			n = counts.Blind
+		default:
+			n, err = s.cfg.Store.CountQueue(ctx, actor, t.filter)
+		}
 		if err != nil {
 			return nil, err
 		}
 		if current := shown == t.query && !mine; n > 0 || current || !t.rare {
-			tabs = append(tabs, views.QueueTab{Text: t.text, Href: "/queue?" + t.query, Count: n, More: n == store.CountAtMost, Current: current})
+			tabs = append(tabs, views.QueueTab{Text: t.text, Href: "/queue?" + t.query, Count: n, More: n == store.CountAtMost && t.query != "blind=yes", Current: current})
 		}
 	}
 	return tabs, nil
