@@ -29,6 +29,9 @@ type Judge struct {
 	// Source is the definition as it was written (YAML), stored with the
 	// project when the judge is first used.
 	Source []byte
+	// File that the definition was read from, and the line of its name there.
+	File string
+	Line int
 	// Notes are what a definition's author may want to know although it is no
 	// fault, each with its line.
 	Notes []string

@@ -134,11 +134,17 @@ type TransportError struct {
 	// RetryAfter is how long the endpoint asked to wait; 0 when it did not.
 	RetryAfter time.Duration
 	Endpoint   string // host only
+	// Foreign: what answered is no chat completion, such as a page for people. The
+	// address may be wrong, or something stands before the endpoint for a while.
+	Foreign bool
 }
 
 func (e *TransportError) Error() string {
 	if e.Status == 0 {
 		return fmt.Sprintf("model endpoint %s did not answer: %s", e.Endpoint, e.Message)
+	}
+	if e.Foreign {
+		return fmt.Sprintf("what answers at %s is no model endpoint: %s", e.Endpoint, e.Message)
 	}
 	return fmt.Sprintf("model endpoint %s answered %d: %s", e.Endpoint, e.Status, e.Message)
 }

@@ -4,7 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strconv"
+	"sync"
 )
 
 // HashText is the hex SHA-256 of a text.
@@ -22,7 +24,9 @@ func HashText(s string) string {
 // the bytes, so that no two contents read alike; metadata go in as JSON with
 // sorted keys.
 func TraceHashes(t Trace) Hashes {
-	c := content{make([]byte, 0, contentSize(&t))}
+	c := contents.Get().(*content)
+	defer contents.Put(c)
+	c.bytes = slices.Grow(c.bytes[:0], contentSize(&t))
 	c.field("domain", t.Domain)
 	c.field("stakes", string(t.Stakes))
 	c.field("question", t.Question)
@@ -48,15 +52,25 @@ func TraceHashes(t Trace) Hashes {
 		c.field("metadata", string(body))
 	}
 	sum := sha256.Sum256(c.bytes)
-	h := Hashes{Trace: hex.EncodeToString(sum[:]), Candidate: HashText(t.Output)}
+	h := Hashes{Trace: hex.EncodeToString(sum[:]), Candidate: c.hashOf(t.Output)}
 	if t.Reference != "" {
-		h.Reference = HashText(t.Reference)
+		h.Reference = c.hashOf(t.Reference)
 	}
 	return h
 }
 
 // content is what is hashed of a trace.
 type content struct{ bytes []byte }
+
+// contents are used again: a trace is hashed wherever it goes.
+var contents = sync.Pool{New: func() any { return new(content) }}
+
+// hashOf is HashText in the same memory.
+func (c *content) hashOf(text string) string {
+	c.bytes = append(c.bytes[:0], text...)
+	sum := sha256.Sum256(c.bytes)
+	return hex.EncodeToString(sum[:])
+}
 
 // contentSize is about how many bytes the content takes, but for metadata.
 func contentSize(t *Trace) int {

@@ -48,10 +48,13 @@ Copy every word of it once and change nothing; only where one step ends and the 
 // houseVersion is the hash of the house's texts.
 var houseVersion = HashText(strings.Join([]string{systemText, fenceText, repairText, stepsText, stepsSchema, houseRevision}, "\x00"))
 
+// systemParts are what stands round the mark; the schema comes behind them.
+var systemParts = strings.Split(strings.TrimSuffix(systemText, "%[2]s"), "%[1]s")
+
 // SystemPrompt opens every conversation with a model: how material is told from
 // instructions by the mark of its fences, and the schema of the report.
 func SystemPrompt(mark string, schema json.RawMessage) string {
-	return fmt.Sprintf(systemText, mark, schema)
+	return strings.Join(systemParts, mark) + string(schema)
 }
 
 // Fence puts a text between the two lines that mark it as data.

@@ -35,25 +35,23 @@ func identicalTexts(t *Trace) bool {
 // identical reads the key of that name: the report on a trace whose output is the
 // reference itself, which no model is asked about. It is a label, where that makes
 // a whole report, or the report written out. It is held to the schema and the
-// checks here, so that it never fails on a trace.
-func (p *parser) identical(n located) {
+// checks here, so that it never fails on a trace. What it is held to is left out
+// where that has faults of its own: labels and places say whether those of the
+// labels and of the report's places were read without one.
+func (p *parser) identical(n located, labels, places bool) {
 	if n.Node == nil {
 		return
 	}
 	for _, field := range []string{"output", "reference"} {
 		if !slices.ContainsFunc(p.judge.Inputs, func(in Input) bool { return in.Field == field }) {
 			p.fault(n, "identical compares output and reference; add %s to inputs", field)
-			return
 		}
 	}
-	if len(p.faults) > 0 {
-		return // what the report is held to is not known to be right
-	}
-	report := p.identicalReport(n)
+	report := p.identicalReport(n, labels, places)
 	if report == nil {
 		return
 	}
-	if faults := p.reportFaults(report); faults != nil {
+	if faults := p.reportFaults(report, labels && places); faults != nil {
 		p.fault(n, "the report on identical texts, %s, does not hold: %s", report, strings.Join(faults, "; "))
 		return
 	}
@@ -66,7 +64,7 @@ func (p *parser) identical(n located) {
 	}
 }
 
-func (p *parser) identicalReport(n located) json.RawMessage {
+func (p *parser) identicalReport(n located, labels, places bool) json.RawMessage {
 	if n.Kind == yaml.MappingNode {
 		text, fault := n.appendJSON(nil)
 		if fault != nil {
@@ -77,11 +75,15 @@ func (p *parser) identicalReport(n located) json.RawMessage {
 	}
 	label := p.text(n, "identical")
 	switch _, known := p.judge.LabelNamed(label); {
+	case label == "":
+		return nil // it is no text, which is told
+	case labels && len(p.judge.Labels) > 0 && !known:
+		p.fault(n, "identical: the label %q is not one of %s", label, strings.Join(labelNames(p.judge.Labels), ", "))
+		return nil
+	case !labels || !places:
+		return nil
 	case p.report.label == nil:
 		p.fault(n, "identical names a label, and report says of none where it is; write the whole report instead")
-		return nil
-	case !known:
-		p.fault(n, "identical: the label %q is not one of %s", label, strings.Join(labelNames(p.judge.Labels), ", "))
 		return nil
 	}
 	// The label alone, at its place.
@@ -97,8 +99,12 @@ func (p *parser) identicalReport(n located) json.RawMessage {
 }
 
 // reportFaults holds a report to the schema, the reading and the hard checks that
-// need no trace.
-func (p *parser) reportFaults(report json.RawMessage) (faults []string) {
+// need no trace; to the schema only where there is one, to the reading where it can
+// be made.
+func (p *parser) reportFaults(report json.RawMessage, readable bool) (faults []string) {
+	if p.judge.Schema == nil {
+		return nil
+	}
 	schema, err := CompileSchema(p.judge.Schema)
 	if err != nil {
 		return []string{err.Error()}
@@ -109,6 +115,9 @@ func (p *parser) reportFaults(report json.RawMessage) (faults []string) {
 	}
 	if err != nil {
 		return []string{strings.Join(strings.Fields(err.Error()), " ") + "; write the whole report under identical"}
+	}
+	if !readable {
+		return nil
 	}
 	if _, err := p.report.read(report, p.judge.Labels); err != nil {
 		return []string{err.Error()}

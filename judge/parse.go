@@ -49,7 +49,7 @@ func ParseDefinitionWith(file string, data []byte, files DefinitionFiles) (Judge
 	if fault != nil {
 		return Judge{}, fault
 	}
-	p := &parser{file: file, files: files, judge: Judge{Source: data, Blocks: files.Blocks}}
+	p := &parser{file: file, files: files, judge: Judge{Source: data, Blocks: files.Blocks, File: file}}
 	p.definition(root)
 	if len(p.faults) > 0 {
 		slices.SortStableFunc(p.faults, func(a, b *DefinitionError) int {
@@ -81,6 +81,7 @@ type parser struct {
 	checks []generalCheck
 	// settled is the report on identical texts; nil: none was given.
 	settled json.RawMessage
+	told    map[string]bool // the mappings whose known keys were named: once a file is enough
 }
 
 func (p *parser) fault(at located, format string, args ...any) {
@@ -107,7 +108,15 @@ func (p *parser) keys(n located, what string, handle map[string]func(located)) b
 		key := located{n.Content[i], n.file}
 		switch do := handle[key.Value]; {
 		case do == nil:
-			p.fault(key, "unknown key %q in %s; known are %s", key.Value, what, strings.Join(slices.Sorted(maps.Keys(handle)), ", "))
+			known := ""
+			if !p.told[what] {
+				known = "; known are " + strings.Join(slices.Sorted(maps.Keys(handle)), ", ")
+				if p.told == nil {
+					p.told = map[string]bool{}
+				}
+				p.told[what] = true
+			}
+			p.fault(key, "unknown key %q in %s%s", key.Value, what, known)
 		case seen[key.Value]:
 			p.fault(key, "the key %q is given twice", key.Value)
 		default:
@@ -118,12 +127,47 @@ func (p *parser) keys(n located, what string, handle map[string]func(located)) b
 	return true
 }
 
+// isNoJudge says in one fault that a file is something else: one for each of its
+// keys would help nobody.
+func (p *parser) isNoJudge(root located) bool {
+	if root.Kind == yaml.MappingNode {
+		for _, key := range []string{"prompt", "prompt_file", "schema", "schema_file", "labels", "inputs", "report"} {
+			if _, ok := root.get(key); ok && !isSchema(root) {
+				return false
+			}
+		}
+	}
+	what := "this is no definition of a judge: it has no prompt, schema, inputs, report or labels"
+	if isSchema(root) {
+		what = "this is a JSON Schema and no definition of a judge: name it under schema_file of a definition, or write it there under schema"
+	}
+	p.fault(located{root.Node, p.file}, "%s", what)
+	return true
+}
+
+// isSchema recognises a JSON Schema by what definitions never have.
+func isSchema(root located) bool {
+	if root.Kind != yaml.MappingNode {
+		return false
+	}
+	if _, ok := root.get("$schema"); ok {
+		return true
+	}
+	_, properties := root.get("properties")
+	_, kind := root.get("type")
+	return properties && kind
+}
+
 func (p *parser) definition(root located) {
+	if p.isNoJudge(root) {
+		return
+	}
 	var inputs, prompt, report, checks, identical located
 	put := func(to *located) func(located) { return func(n located) { *to = n } }
 	var promptFile, schemaFile located
+	labels := true // they were read without a fault
 	if !p.keys(root, "the definition", map[string]func(located){
-		"name":        func(n located) { p.judge.Name = p.text(n, "name") },
+		"name":        func(n located) { p.judge.Name, p.judge.Line = p.text(n, "name"), n.Line },
 		"description": func(n located) { p.judge.Description = p.text(n, "description") },
 		"inputs":      put(&inputs),
 		"prompt":      put(&prompt),
@@ -131,7 +175,7 @@ func (p *parser) definition(root located) {
 		"schema":      put(&p.schema),
 		"schema_file": put(&schemaFile),
 		"report":      put(&report),
-		"labels":      p.labels,
+		"labels":      func(n located) { labels = p.sound(func() { p.labels(n) }) },
 		"ordinal":     func(n located) { p.decode(n, &p.judge.Ordinal, "ordinal must be true or false") },
 		"max_repairs": p.maxRepairs,
 		"thresholds":  p.thresholds,
@@ -155,9 +199,16 @@ func (p *parser) definition(root located) {
 	p.besides(root, &prompt, promptFile, &p.schema, schemaFile)
 	p.prompt(prompt, root)
 	p.compileSchema(root)
-	p.reportPlaces(report, root)
+	places := p.sound(func() { p.reportPlaces(report, root) })
 	p.checkList(checks)
-	p.identical(identical)
+	p.identical(identical, labels, places)
+}
+
+// sound reports whether reading a part found no fault.
+func (p *parser) sound(read func()) bool {
+	before := len(p.faults)
+	read()
+	return len(p.faults) == before
 }
 
 // text is a scalar's text as it was written.
@@ -282,6 +333,7 @@ func (p *parser) compileSchema(root located) {
 		return
 	}
 	p.judge.Schema = text
+	p.possible(p.schema)
 }
 
 // version is the hash of all that decides what the judge is asked and how its

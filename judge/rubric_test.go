@@ -57,7 +57,7 @@ func TestParseRubricFaults(t *testing.T) {
 		{"no list", "name: a", []string{"r.yaml:1: a rubric is a list of dimensions"}},
 		{"empty list", "[]", []string{"r.yaml:1: a rubric is a list of dimensions"}},
 		{"not a mapping", "- a\n- b", []string{"r.yaml:1: a dimension must be a mapping", "r.yaml:2: a dimension must be a mapping"}},
-		{"unknown keys", "- name: a\n  weight: 3\n  check: c" + anchors + "\n  anchor: {}", []string{`r.yaml:2: unknown key "weight"`, `r.yaml:5: unknown key "anchor" in a dimension; known are anchors, check, fallacies, name`}},
+		{"unknown keys", "- name: a\n  weight: 3\n  check: c" + anchors + "\n  anchor: {}", []string{`r.yaml:2: unknown key "weight" in a dimension; known are anchors, check, fallacies, name`, `r.yaml:5: unknown key "anchor" in a dimension`}},
 		{"a key twice", "- name: a\n  name: b\n  check: c" + anchors, []string{`r.yaml:2: the key "name" is given twice`}},
 		{"nothing but a name", "- name: a", []string{"r.yaml:1: dimension a: check is missing", "r.yaml:1: dimension a: anchors are missing"}},
 		{"no name", "- check: c" + anchors, []string{"r.yaml:1: a dimension has no name"}},

@@ -44,6 +44,10 @@ func parseYAML(file string, data []byte) (located, *DefinitionError) {
 		if errors.Is(err, io.EOF) {
 			return located{}, &DefinitionError{File: file, Msg: "the file is empty"}
 		}
+		if json.Valid(data) { // most of it is YAML too, but for some escapes and breaks of lines
+			return located{}, &DefinitionError{File: file, Msg: `this is JSON, and written in a way that YAML does not take (an escape such as \/ or \ud83d, or a line break before a colon): ` +
+				"definitions and policies are YAML files; a JSON Schema is named under schema_file of a judge's definition, with such escapes written out"}
+		}
 		if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
 			line, _ := strconv.Atoi(m[1]) // digits by the pattern
 			return located{}, &DefinitionError{File: file, Line: line, Msg: "not valid YAML: " + m[2]}

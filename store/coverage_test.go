@@ -71,8 +71,8 @@ func (d *desk) checkCoverage(after string, seen *store.RunRow) {
 	}
 }
 
-// Reasons are counted for everybody, and what would tell a sealed verdict has
-// no code for who may decide.
+// Reasons are counted for everybody; of what waits blind, who may decide is told
+// only how many there are.
 func TestRunReasons(t *testing.T) {
 	d := openDesk(t)
 	reviews := d.put(judged{id: "t1", run: "r"}, judged{id: "t2", run: "r"}, judged{id: "t3", run: "r", report: func(e *judge.Evaluation) {
@@ -92,18 +92,39 @@ func TestRunReasons(t *testing.T) {
 	if diff := got(d.auditor); !slices.Equal(diff, all) {
 		t.Errorf("an auditor: %v, want %v", diff, all)
 	}
-	if diff, want := got(d.ann), []store.RunReason{{"equivalence", judge.ReasonUntrustedJudge, 2}, {"equivalence", "", 2}}; !slices.Equal(diff, want) {
+	if diff, want := got(d.ann), []store.RunReason{{"equivalence", "", 2}}; !slices.Equal(diff, want) {
 		t.Errorf("a reviewer: %v, want %v", diff, want)
 	}
 	d.claim(d.ann, reviews["t1"])
 	d.first(d.ann, reviews["t1"], judge.Fail)
 	d.decide(d.ann, reviews["t1"], store.DecisionInput{Action: store.Keep})
-	want := []store.RunReason{{"equivalence", judge.ReasonCriticalError, 1}, {"equivalence", judge.ReasonUntrustedJudge, 2}, {"equivalence", "", 1}}
+	want := []store.RunReason{{"equivalence", judge.ReasonCriticalError, 1}, {"equivalence", judge.ReasonUntrustedJudge, 1}, {"equivalence", "", 1}}
 	if diff := got(d.ben); !slices.Equal(diff, want) {
 		t.Errorf("another reviewer, after one was decided: %v, want %v", diff, want)
 	}
 	if _, err := d.RunReasons(d.ctx, d.ann, "default", "none"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("no such run: %v", err)
+	}
+}
+
+// Whatever sends evaluations to people, and however many reasons each has, those
+// who may decide read the same of them while they wait blind.
+func TestRunReasonsOfWhatWaitsBlindAreAlike(t *testing.T) {
+	codes := judge.ReasonCodes()
+	for n := range codes {
+		d := openDesk(t)
+		d.put(judged{id: "t1", run: "r", report: func(e *judge.Evaluation) {
+			e.Reasons = nil
+			for _, code := range codes[n:] {
+				e.Reasons = append(e.Reasons, judge.Reason{Code: code})
+			}
+		}})
+		for _, a := range []store.Actor{d.ann, d.lea} {
+			got, err := d.RunReasons(d.ctx, a, "default", "r")
+			if want := []store.RunReason{{"equivalence", "", 1}}; err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s of %v: %v, want %v, error %v", a.Role, codes[n:], got, want, err)
+			}
+		}
 	}
 }
 
@@ -116,7 +137,7 @@ func TestReasonsOfAnOlderDatabase(t *testing.T) {
 	}
 	before := d.text(`SELECT string_agg(v, ' ') FROM (SELECT reasons || ':' || reasons_counted AS v FROM evaluations ORDER BY id) x`)
 	for _, query := range append([]string{`UPDATE evaluations SET reasons = 0, reasons_counted = 0`, `DELETE FROM run_reasons`,
-		`DELETE FROM run_counts WHERE standing = 'planned'`}, statementsOf(t, "00009_coverage.sql", "UPDATE", "INSERT")...) {
+		`DELETE FROM run_counts WHERE standing = 'planned'`}, append(statementsOf(t, "00009_coverage.sql", "UPDATE", "INSERT"), statementsOf(t, "00019_waiting_blind.sql", "INSERT")...)...) {
 		if _, err := d.raw.Exec(query); err != nil {
 			t.Fatalf("%s: %v", query, err)
 		}

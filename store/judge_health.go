@@ -20,7 +20,11 @@ type HealthFilter struct {
 
 // Health is how a judge did. A retry counts as another evaluation.
 type Health struct {
-	Evaluations      int64
+	Evaluations int64
+	// Untold evaluations are in none of the other numbers, not even in
+	// Evaluations: so few that their sums would tell of single ones that the actor
+	// may still have to answer blind.
+	Untold           int64
 	Calls            int64
 	Reports          int64 // evaluations with a report whose checks were run
 	Repaired         int64 // evaluations that took a repair
@@ -39,10 +43,10 @@ type Health struct {
 	// 0: there was no call.
 	LatencyP50MS, LatencyP95MS int64
 	Checks                     []CheckCount // those that failed at least once, by name
-	// TooFew: so few evaluations that the sums would tell of single ones that
-	// the actor may still have to answer blind. All but Evaluations are 0.
-	TooFew bool
 }
+
+// TooFew says that there is something, and that nothing of it is told.
+func (h Health) TooFew() bool { return h.Evaluations == 0 && h.Untold > 0 }
 
 // CheckCount is how often a check failed, of the reports there were.
 type CheckCount struct {
@@ -68,80 +72,114 @@ type JudgeHealth struct {
 // admin.
 func (s *Store) JudgeHealth(ctx context.Context, a Actor, project, judgeName string, f HealthFilter) (h JudgeHealth, err error) {
 	defer wrap(&err, "read the health of judge %q of project %q", judgeName, project)
-	if err := s.authorise(ctx, a, readers, "judge.read", "judge:"+judgeName); err != nil {
-		return h, err
-	}
-	if f.Days == 0 {
-		f.Days = 30
-	}
-	if f.Days < 1 || f.Days > 366 {
-		return h, invalid("days", "is %d: it lies between 1 and 366", f.Days)
-	}
-	p, err := projectNamed(ctx, s.reader, project)
+	rows, err := s.readHealth(ctx, a, project, judgeName, f.Days)
 	if err != nil {
 		return h, err
 	}
-	type row struct {
-		dayMeasure
-		n int64
-	}
-	rows, err := collect(ctx, s.reader, func(r *sql.Rows, v *row) error {
-		return r.Scan(&v.day, &v.version, &v.engine, &v.model, &v.measure, &v.n)
-	}, `
-SELECT day, prompt_version, engine, model, measure, n FROM judge_days
-WHERE project_id = ? AND judge = ? AND day >= ? ORDER BY day`, p.ID, judgeName, dayOf(s.clock().AddDate(0, 0, 1-f.Days)))
-	if err != nil {
-		return h, err
-	}
-	days, all := map[string]sums{}, map[string]int64{}
-	total, whole := sums{}, int64(0)
+	days, total := map[string]sums{}, sums{}
 	versions, engines, models := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, v := range rows {
 		versions[v.version], engines[v.engine], models[v.model] = true, true, true
-		if v.measure == measureEvaluations {
-			all[v.day] += v.n
-			whole += v.n
-		}
 		if f.PromptVersion != "" && f.PromptVersion != v.version || f.Engine != "" && f.Engine != v.engine || f.Model != "" && f.Model != v.model {
 			continue
 		}
 		if days[v.day] == nil {
 			days[v.day] = sums{}
 		}
-		days[v.day][v.measure] += v.n
-		total[v.measure] += v.n
+		total.add(v, v.inSum)
+		days[v.day].add(v, v.alone)
 	}
-	h.Total = total.health(a, whole)
-	names := slices.Sorted(maps.Keys(days))
-	parts := make([]int64, len(names))
-	for i, day := range names {
-		parts[i] = days[day][measureEvaluations]
-	}
-	for i, few := range tooFew(a, parts) {
-		told := Health{Evaluations: parts[i], TooFew: true}
-		if !few {
-			told = days[names[i]].health(a, all[names[i]])
-		}
-		h.Days = append(h.Days, JudgeDay{names[i], told})
+	h.Total = total.health()
+	for _, day := range slices.Sorted(maps.Keys(days)) {
+		h.Days = append(h.Days, JudgeDay{day, days[day].health()})
 	}
 	h.Versions, h.Engines, h.Models = slices.Sorted(maps.Keys(versions)), slices.Sorted(maps.Keys(engines)), slices.Sorted(maps.Keys(models))
 	return h, nil
 }
 
+// JudgesHealth reads how each judge of a project did over some days back from
+// today, UTC: 1..366, 0 means 30. Judges that did nothing are left out. Roles:
+// lead, auditor, admin.
+func (s *Store) JudgesHealth(ctx context.Context, a Actor, project string, days int) (_ map[string]Health, err error) {
+	defer wrap(&err, "read the health of the judges of project %q", project)
+	rows, err := s.readHealth(ctx, a, project, "", days)
+	if err != nil {
+		return nil, err
+	}
+	totals := map[string]sums{}
+	for _, v := range rows {
+		if totals[v.judge] == nil {
+			totals[v.judge] = sums{}
+		}
+		totals[v.judge].add(v, v.inSum)
+	}
+	all := make(map[string]Health, len(totals))
+	for name, total := range totals {
+		all[name] = total.health()
+	}
+	return all, nil
+}
+
+// healthRow is a number of a judge's day, and whether the actor may be told it
+// in a sum over all days, and alone.
+type healthRow struct {
+	dayMeasure
+	n            int64
+	inSum, alone bool
+}
+
+// readHealth reads the numbers of a judge, or of all where its name is empty.
+func (s *Store) readHealth(ctx context.Context, a Actor, project, judgeName string, days int) ([]healthRow, error) {
+	subject := "project:" + project
+	if judgeName != "" {
+		subject = "judge:" + judgeName
+	}
+	if err := s.authorise(ctx, a, readers, "judge.read", subject); err != nil {
+		return nil, err
+	}
+	if days == 0 {
+		days = 30
+	}
+	if days < 1 || days > 366 {
+		return nil, invalid("days", "is %d: it lies between 1 and 366", days)
+	}
+	p, err := projectNamed(ctx, s.reader, project)
+	if err != nil {
+		return nil, err
+	}
+	from := dayOf(s.clock().AddDate(0, 0, 1-days))
+	told, err := s.healthBlocks(ctx, a, p.ID, judgeName, from)
+	if err != nil {
+		return nil, err
+	}
+	query, args := healthOf(`judge, day, prompt_version, engine, model, measure, n`, p.ID, judgeName, from)
+	return collect(ctx, s.reader, func(r *sql.Rows, v *healthRow) error {
+		err := r.Scan(&v.judge, &v.day, &v.version, &v.engine, &v.model, &v.measure, &v.n)
+		v.inSum, v.alone = told.in(v.dayKey, from)
+		return err
+	}, query, args...)
+}
+
+// measureUntold counts the evaluations whose numbers are left out.
+const measureUntold = "untold"
+
 // sums are numbers by measure.
 type sums map[string]int64
 
-// health reads the sums as far as the actor may know them. of is how many
-// evaluations there are in all that the sums are a part of: what is left of it
-// must be too many to be told from the difference, or nothing.
-func (m sums) health(a Actor, of int64) Health {
-	n := m[measureEvaluations]
-	if rest := of - n; a.MayDecide() && (n < fewestTold || rest > 0 && rest < fewestTold) {
-		return Health{Evaluations: n, TooFew: true}
+// add counts a number, or how many evaluations are left out.
+func (m sums) add(v healthRow, told bool) {
+	switch {
+	case told:
+		m[v.measure] += v.n
+	case v.measure == measureEvaluations:
+		m[measureUntold] += v.n
 	}
+}
+
+func (m sums) health() Health {
 	h := Health{
-		Evaluations: n, Calls: m[measureCalls], Reports: m[measureReports], Repaired: m[measureRepaired], Repairs: m[measureRepairs],
-		Invalid: m[measureInvalid], Failed: m[measureFailed], Refused: m[measureRefused], Undecided: m[measureUndecided],
+		Evaluations: m[measureEvaluations], Untold: m[measureUntold], Calls: m[measureCalls], Reports: m[measureReports], Repaired: m[measureRepaired],
+		Repairs: m[measureRepairs], Invalid: m[measureInvalid], Failed: m[measureFailed], Refused: m[measureRefused], Undecided: m[measureUndecided],
 		UncitedSteps: m[measureUncited], TransportRetries: m[measureTransportRetries], Unpriced: m[measureUnpriced],
 		PromptTokens: m[measurePromptTokens], CompletionTokens: m[measureCompletionTokens], CostUSD: dollars(m[measureCostNano]),
 		LatencyP50MS: m.latency(0.50), LatencyP95MS: m.latency(0.95),

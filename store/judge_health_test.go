@@ -114,16 +114,21 @@ func TestJudgeHealth(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("an auditor (-want +got):\n%s", diff)
 	}
-	// The second day has so few that a lead is not told; nor is the rest that
-	// would follow from the difference.
-	got = d.health(d.lea, store.HealthFilter{})
-	want.Days[0].Health = store.Health{Evaluations: 12, TooFew: true}
-	want.Days[1].Health = store.Health{Evaluations: 3, TooFew: true}
-	if diff := cmp.Diff(want.Days, got.Days); diff != "" {
+	// The second day has so few that a lead is not told, nor is a sum that they are
+	// in.
+	want.Total, want.Days[1].Health = first, store.Health{Untold: 3}
+	want.Total.Untold = 3
+	if diff := cmp.Diff(want, d.health(d.lea, store.HealthFilter{})); diff != "" {
 		t.Errorf("a lead (-want +got):\n%s", diff)
 	}
-	if got = d.health(d.lea, store.HealthFilter{Model: "small"}); !got.Total.TooFew {
-		t.Errorf("12 of 15 tell of the other 3: %+v", got.Total)
+	if got = d.health(d.lea, store.HealthFilter{Model: "large"}); !got.Total.TooFew() {
+		t.Errorf("a lead is told of 3: %+v", got.Total)
+	}
+	for _, a := range []store.Actor{d.auditor, d.lea} {
+		all, err := d.JudgesHealth(d.ctx, a, "default", 0)
+		if diff := cmp.Diff(map[string]store.Health{"equivalence": d.health(a, store.HealthFilter{}).Total}, all); diff != "" || err != nil {
+			t.Errorf("all judges, %s: error %v (-want +got):\n%s", a.Role, err, diff)
+		}
 	}
 	if got = d.health(d.auditor, store.HealthFilter{Model: "large"}); got.Total.Evaluations != 3 || len(got.Models) != 2 {
 		t.Errorf("of one model: %+v", got)
@@ -153,6 +158,9 @@ func TestJudgeHealth(t *testing.T) {
 	}
 	if c, err := d.CheckContents(d.ctx, d.auditor); err != nil || len(c.Problems) != 1 {
 		t.Errorf("a wrong number: problems %v, error %v", c.Problems, err)
+	}
+	if _, err := d.JudgesHealth(d.ctx, d.ann, "default", 0); !errors.Is(err, store.ErrForbidden) {
+		t.Errorf("a reviewer, of all judges: %v", err)
 	}
 	if _, err := d.JudgeHealth(d.ctx, d.ann, "default", "equivalence", store.HealthFilter{}); !errors.Is(err, store.ErrForbidden) {
 		t.Errorf("a reviewer: %v", err)

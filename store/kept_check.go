@@ -83,7 +83,10 @@ func checkRunReasons(ctx context.Context, q querier) ([]string, error) {
 	return compareCounts(ctx, q, "reason in run", `
 SELECT run_id || ' ' || judge || ' ' || code || CASE WHEN sealed THEN ' sealed' ELSE '' END, n FROM run_reasons WHERE n <> 0`, `
 SELECT rt.run_id || ' ' || e.judge || ' ' || x.code || CASE WHEN e.sealed THEN ' sealed' ELSE '' END, count(DISTINCT e.id)
-FROM run_traces rt JOIN evaluations e ON e.trace_id = rt.trace_id JOIN evaluation_reasons x ON x.evaluation_id = e.id GROUP BY 1`)
+FROM run_traces rt JOIN evaluations e ON e.trace_id = rt.trace_id JOIN evaluation_reasons x ON x.evaluation_id = e.id GROUP BY 1
+UNION ALL
+SELECT rt.run_id || ' ' || e.judge || '  sealed', count(*) FROM run_traces rt JOIN evaluations e ON e.trace_id = rt.trace_id
+WHERE e.sealed GROUP BY 1`)
 }
 
 // checkSealed counts the evaluations whose row is wrong about waiting blind.

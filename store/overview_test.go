@@ -40,7 +40,7 @@ func TestOverview(t *testing.T) {
 	if diff := cmp.Diff(want, got.StatusCounts); diff != "" {
 		t.Errorf("status counts (-want +got):\n%s", diff)
 	}
-	if len(got.Runs) != 1 || got.Runs[0].Name != "nightly" || got.Runs[0].Final != 1 {
+	if len(got.Runs) != 1 || got.Runs[0].Name != "nightly" || got.Runs[0].Done() != 1 {
 		t.Errorf("runs %+v", got.Runs)
 	}
 	if got, err = d.Overview(d.ctx, d.auditor, "default"); err != nil || got.Next != nil || got.Queue.Total != 1 {

@@ -43,10 +43,12 @@ type QueueItem struct {
 	TraceID      string // the file's id
 	Title        string
 	Judge        string
-	Domain       string
-	Stakes       string
-	Reasons      []judge.Reason // without those that are sealed for the actor
-	Sealed       bool           // the judge's verdict is kept from the actor
+	// PromptVersion of the judge, whole.
+	PromptVersion string
+	Domain        string
+	Stakes        string
+	Reasons       []judge.Reason // without those that are sealed for the actor
+	Sealed        bool           // the judge's verdict is kept from the actor
 	// State is open, claimed, adjudication, decided or closed. A claim of
 	// somebody else whose lease ran out counts as none.
 	State          string
@@ -68,7 +70,8 @@ type QueueItem struct {
 }
 
 // queueColumns are read with the sealing condition in front of them.
-const queueColumns = `r.id, r.evaluation_id, r.external_id, r.title, r.judge, r.domain, r.stakes, r.state,
+const queueColumns = `r.id, r.evaluation_id, r.external_id, r.title, r.judge,
+    (SELECT v.prompt_version FROM evaluations v WHERE v.id = r.evaluation_id), r.domain, r.stakes, r.state,
     COALESCE(r.holder_id, ''), COALESCE(h.name, ''), r.lease_expires_at, r.due_at, r.opened_at, r.blind, r.adjudicating,
     r.stratum, r.inclusion_probability, r.urgency, r.addressee,
     COALESCE((SELECT ad.name FROM users ad WHERE ad.id = r.addressee AND r.addressee <> ''), ''), r.opinions_required, r.opinions`
@@ -83,7 +86,7 @@ type queueRow struct {
 }
 
 func (q *queueRow) fields(lease *sql.NullTime) []any {
-	return []any{&q.Sealed, &q.ReviewID, &q.EvaluationID, &q.TraceID, &q.Title, &q.Judge, &q.Domain, &q.Stakes, &q.State,
+	return []any{&q.Sealed, &q.ReviewID, &q.EvaluationID, &q.TraceID, &q.Title, &q.Judge, &q.PromptVersion, &q.Domain, &q.Stakes, &q.State,
 		&q.HolderID, &q.HolderName, lease, &q.DueAt, &q.OpenedAt, &q.Blind, &q.Adjudicating,
 		&q.Draw.Stratum, &q.Draw.InclusionProbability, &q.urgency, &q.Addressee, &q.AddresseeName, &q.OpinionsRequired, &q.Opinions}
 }

@@ -27,7 +27,7 @@ type runKey struct{ run, judge, standing string }
 func (t *tx) addRuns(ctx context.Context, traces []string, evaluations []*countedEvaluation) error {
 	moved := map[string]bool{}
 	for _, e := range evaluations {
-		if e.was.standing != e.is.standing || e.was.reasons != e.is.reasons || e.is.reasons != 0 && e.was.sealed != e.is.sealed {
+		if e.was.standing != e.is.standing || e.was.reasons != e.is.reasons || e.was.sealed != e.is.sealed {
 			moved[e.traceID] = true
 		}
 	}

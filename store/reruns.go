@@ -181,6 +181,22 @@ func (s *Store) Reruns(ctx context.Context, a Actor, project string, limit int) 
 SELECT id, ask, estimate, state, queued, skipped, asked_by, created_at FROM reruns WHERE project_id = ? ORDER BY id DESC LIMIT ?`, p.ID, limit)
 }
 
+// WaitingForJudge counts the evaluations of a judge that are queued or being
+// judged, whatever queued them. Roles: lead, auditor, admin.
+func (s *Store) WaitingForJudge(ctx context.Context, a Actor, project, judgeName string) (n int, err error) {
+	defer wrap(&err, "count what waits for judge %q of project %q", judgeName, project)
+	if err := s.authorise(ctx, a, readers, "rerun.listed", "project:"+project); err != nil {
+		return 0, err
+	}
+	p, err := projectNamed(ctx, s.reader, project)
+	if err != nil {
+		return 0, err
+	}
+	err = s.reader.QueryRowContext(ctx, `
+SELECT count(*) FROM evaluations WHERE status IN ('queued', 'judging') AND project_id = ? AND judge = ?`, p.ID, judgeName).Scan(&n)
+	return n, err
+}
+
 // StopRerun ends the queueing of a re-run; what is queued stays queued.
 // ErrConflict: it has ended. Roles: lead, admin.
 func (s *Store) StopRerun(ctx context.Context, a Actor, project, id string) (err error) {

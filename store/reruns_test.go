@@ -144,9 +144,19 @@ func TestRetryRun(t *testing.T) {
 	}
 	d.byModel(130, "m", fail)
 	d.byModel(1, "n", func(int, *judge.Finished) {})
+	told, err := d.Retriable(d.ctx, d.lea, "default", "r")
+	if err != nil {
+		t.Fatal(err)
+	}
 	n, err := d.RetryRun(d.ctx, d.lea, "default", "r")
+	if n != told {
+		t.Errorf("told %d to be retried, and retried %d", told, n)
+	}
 	if err != nil || n != 130 {
 		t.Errorf("retried %d, error %v, want 130", n, err)
+	}
+	if told, err = d.Retriable(d.ctx, d.lea, "default", "r"); err != nil || told != 0 {
+		t.Errorf("told %d to be retried when all were, error %v", told, err)
 	}
 	if n, err = d.RetryRun(d.ctx, d.lea, "default", "r"); err != nil || n != 0 {
 		t.Errorf("again %d, error %v, want none", n, err)
@@ -275,5 +285,33 @@ func TestRerunRules(t *testing.T) {
 	}
 	if err := d.StopRerun(d.ctx, d.lea, "default", r.ID); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("stopped twice: %v", err)
+	}
+}
+
+// What waits for a judge is counted for it alone, and for no longer than it waits.
+func TestWaitingForJudge(t *testing.T) {
+	d := openDesk(t)
+	d.queue(3)
+	waiting := func(judgeName string) int {
+		t.Helper()
+		n, err := d.WaitingForJudge(d.ctx, d.lea, "default", judgeName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	work := d.work(1) // being judged is waiting still
+	if got, other := waiting(work[0].Planned.Judge), waiting("another"); got != 3 || other != 0 {
+		t.Errorf("%d wait, and %d for another judge, want 3 and 0", got, other)
+	}
+	if err := d.FinishWork(d.ctx, []judge.Finished{{Work: work[0], Evaluation: judge.Evaluation{Engine: judge.EngineOpenAI, Model: "m",
+		Status: judge.Accepted, Verdict: judge.Pass}}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := waiting(work[0].Planned.Judge); got != 2 {
+		t.Errorf("%d wait when one of three is judged", got)
+	}
+	if _, err := d.WaitingForJudge(d.ctx, d.ann, "default", "equivalence"); !errors.Is(err, store.ErrForbidden) {
+		t.Errorf("a reviewer: %v", err)
 	}
 }

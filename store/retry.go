@@ -112,6 +112,32 @@ ORDER BY e.id LIMIT ?`, p.ID, after, failedMask, id, retryBatch)
 	}
 }
 
+// Retriable counts what RetryRun would queue again. Roles: all.
+func (s *Store) Retriable(ctx context.Context, a Actor, project, run string) (n int, err error) {
+	defer wrap(&err, "count what failed in run %q of project %q", run, project)
+	if err := s.authorise(ctx, a, everyone, "run.read", "project:"+project); err != nil {
+		return 0, err
+	}
+	p, err := projectNamed(ctx, s.reader, project)
+	if err != nil {
+		return 0, err
+	}
+	id, err := s.runID(ctx, project, run)
+	if err != nil {
+		return 0, err
+	}
+	// What people have settled is in the kept number too; it spares most runs the look-up.
+	var ever int
+	if err := s.reader.QueryRowContext(ctx, `
+SELECT COALESCE(sum(n), 0) FROM run_reasons WHERE run_id = ? AND code IN ('judge_failed', 'invalid_output')`, id).Scan(&ever); err != nil || ever == 0 {
+		return 0, err
+	}
+	err = s.reader.QueryRowContext(ctx, `
+SELECT count(*) FROM evaluations e WHERE e.project_id = ? AND e.status = 'in_review' AND (e.reasons & ?) <> 0
+  AND EXISTS (SELECT 1 FROM run_traces rt WHERE rt.run_id = ? AND rt.trace_id = e.trace_id)`, p.ID, failedMask, id).Scan(&n)
+	return n, err
+}
+
 // RequeueRefused queues every evaluation of a project again that was refused for
 // a field, in batches, and says how many: after a policy allows an endpoint that
 // it did not ("endpoint"). What still lacks it is refused again when it is to be

@@ -39,23 +39,36 @@ func reasonCodes(mask int) (codes []string) {
 	return codes
 }
 
-// reasonKey is one number of a run's reasons.
+// reasonKey is one number of a run's reasons. Code is waitingBlind for the
+// evaluations themselves that wait blind.
 type reasonKey struct {
 	run, judge, code string
 	sealed           bool
 }
 
+// waitingBlind stands where a code stands, and counts an evaluation once.
+const waitingBlind = ""
+
 // addReasonsOf moves an evaluation from the reasons that a run counts it for to
 // those it has.
 func (d *deltas) addReasonsOf(run string, e *countedEvaluation, countedBefore bool) {
 	if countedBefore {
-		for _, code := range reasonCodes(e.was.reasons) {
+		for _, code := range e.was.reasonCodes() {
 			d.reasons[reasonKey{run, e.group.judge, code, e.was.sealed}]--
 		}
 	}
-	for _, code := range reasonCodes(e.is.reasons) {
+	for _, code := range e.is.reasonCodes() {
 		d.reasons[reasonKey{run, e.group.judge, code, e.is.sealed}]++
 	}
+}
+
+// reasonCodes are what a run counts the evaluation for.
+func (c countedAs) reasonCodes() []string {
+	codes := reasonCodes(c.reasons)
+	if c.sealed {
+		codes = append(codes, waitingBlind)
+	}
+	return codes
 }
 
 func (d *deltas) writeReasons(ctx context.Context, t *tx) error {
@@ -86,7 +99,7 @@ func compareBool(a, b bool) int {
 }
 
 // RunReason counts the evaluations of a judge in a run that have a reason. Code
-// is empty for reasons of items that wait blind and that would tell the verdict.
+// is empty for those that wait blind: each is counted once, and in no other line.
 type RunReason struct {
 	Judge, Code string
 	N           int
@@ -94,8 +107,9 @@ type RunReason struct {
 
 // RunReasons counts a run's evaluations by reason, also of those that people
 // have settled: by judge, then the most urgent reason first. An evaluation counts
-// once for each of its reasons. To somebody who may decide, what could tell the
-// verdict of an item that waits blind has no code. Roles: all.
+// once for each of its reasons. To somebody who may decide, what waits blind has
+// no reasons, as how many an evaluation has tells of its verdict: it is counted
+// once, with no code, also where they have answered it. Roles: all.
 func (s *Store) RunReasons(ctx context.Context, a Actor, project, run string) (_ []RunReason, err error) {
 	defer wrap(&err, "count the reasons of run %q of project %q", run, project)
 	if err := s.authorise(ctx, a, everyone, "run.read", "project:"+project); err != nil {
@@ -105,33 +119,17 @@ func (s *Store) RunReasons(ctx context.Context, a Actor, project, run string) (_
 	if err != nil {
 		return nil, err
 	}
-	type counted struct {
-		RunReason
-		sealed bool
+	told := `code <> ''`
+	if a.MayDecide() {
+		told = `(code = '' OR NOT sealed)`
 	}
-	found, err := collect(ctx, s.reader, func(r *sql.Rows, c *counted) error { return r.Scan(&c.Judge, &c.Code, &c.sealed, &c.N) },
-		`SELECT judge, code, sealed, n FROM run_reasons WHERE run_id = ? AND n <> 0`, id)
-	if err != nil {
-		return nil, err
-	}
-	sums := map[RunReason]int{}
-	for _, c := range found {
-		key := RunReason{Judge: c.Judge, Code: c.Code}
-		if c.sealed && a.MayDecide() && judge.Telling(c.Code) {
-			key.Code = ""
-		}
-		sums[key] += c.N
-	}
-	reasons := make([]RunReason, 0, len(sums))
-	for key, n := range sums {
-		key.N = n
-		reasons = append(reasons, key)
-	}
+	reasons, err := collect(ctx, s.reader, func(r *sql.Rows, v *RunReason) error { return r.Scan(&v.Judge, &v.Code, &v.N) },
+		`SELECT judge, code, sum(n) FROM run_reasons WHERE run_id = ? AND `+told+` GROUP BY judge, code HAVING sum(n) <> 0`, id)
 	slices.SortFunc(reasons, func(a, b RunReason) int {
 		return cmp.Or(cmp.Compare(a.Judge, b.Judge), compareBool(a.Code == "", b.Code == ""),
 			cmp.Compare(judge.ReasonRank(a.Code), judge.ReasonRank(b.Code)), cmp.Compare(a.Code, b.Code))
 	})
-	return reasons, nil
+	return reasons, err
 }
 
 // runID finds a run by the names of its project and its own.

@@ -20,8 +20,7 @@ type RunRow struct {
 	Refused     int
 	Waiting     int // for a person, but for those in Failed
 	Failed      int // wait for a person because their judge failed for good
-	Final       int // have a result: accepted, or settled by people
-	Pass        int // of those with a result
+	Pass        int // of those with a result: accepted, or final as people settled them
 	Borderline  int
 	Fail        int
 	NoVerdict   int // settled without a verdict
@@ -36,6 +35,9 @@ type RunRow struct {
 	StoppedAt  *time.Time // since when the budget has no room, UTC; nil: it has
 }
 
+// Done says how many evaluations have a result: status accepted or final.
+func (r RunRow) Done() int { return r.Pass + r.Borderline + r.Fail + r.NoVerdict }
+
 func scanRun(a Actor) func(*sql.Rows, *RunRow) error {
 	return func(rows *sql.Rows, r *RunRow) error { return r.scan(rows, a) }
 }
@@ -46,7 +48,7 @@ func (r *RunRow) scan(rows *sql.Rows, a Actor) error {
 	var limit sql.NullInt64
 	var stopped sql.NullTime
 	err := rows.Scan(&r.Name, &r.CreatedAt, &r.Traces, &planned, &r.Pending, &r.Refused, &r.Waiting, &r.Failed,
-		&r.Pass, &r.Borderline, &r.Fail, &r.NoVerdict, &r.Final, &limit, &stopped, &paid, &r.Unpriced, &cost)
+		&r.Pass, &r.Borderline, &r.Fail, &r.NoVerdict, &limit, &stopped, &paid, &r.Unpriced, &cost)
 	r.CostUSD, r.StoppedAt = dollars(cost), optional(stopped)
 	if limit.Valid {
 		usd := dollars(limit.Int64)
@@ -55,7 +57,7 @@ func (r *RunRow) scan(rows *sql.Rows, a Actor) error {
 	if a.MayDecide() && paid > 0 && paid < fewestTold {
 		r.CostUSD, r.Unpriced, r.CostSealed = 0, 0, true
 	}
-	r.Evaluations = r.Pending + r.Refused + r.Waiting + r.Failed + r.Pass + r.Borderline + r.Fail + r.NoVerdict
+	r.Evaluations = r.Pending + r.Refused + r.Waiting + r.Failed + r.Done()
 	r.Unjudged = r.Traces - planned
 	r.CreatedAt = r.CreatedAt.UTC()
 	return err
@@ -75,7 +77,7 @@ func runCounts(pick string) string {
 WITH picked AS (SELECT id, name, created_at, budget_nano, stopped_at FROM runs WHERE ` + pick + `)
 SELECT p.name, p.created_at, COALESCE(sum(c.n) FILTER (WHERE c.standing = 'traces'), 0), COALESCE(sum(c.n) FILTER (WHERE c.standing = 'planned'), 0),
     ` + standings + `,
-    COALESCE(sum(c.n) FILTER (WHERE c.standing LIKE 'result:%'), 0), p.budget_nano, p.stopped_at,
+    p.budget_nano, p.stopped_at,
     COALESCE((SELECT sum(m.evaluations) FROM run_costs m WHERE m.run_id = p.id), 0),
     COALESCE((SELECT sum(m.unpriced) FROM run_costs m WHERE m.run_id = p.id), 0),
     COALESCE((SELECT sum(m.cost_nano) FROM run_costs m WHERE m.run_id = p.id), 0)

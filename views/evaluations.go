@@ -38,6 +38,7 @@ type EvaluationRow struct {
 	TraceID string
 	Run     string
 	Judge   string
+	Version string // prompt version, whole
 	Model   string
 	// AnsweredBy is the engine that answered where another was asked; Endpoint a
 	// configured name, Samples the calls that voted where it was more than one.

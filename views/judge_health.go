@@ -15,9 +15,12 @@ type HealthSum struct {
 	P50MS, P95MS                                                      int64 // upper ends; 0: none
 	// Reports are those whose checks were run; ChecksFailed sums over their checks.
 	Reports, ChecksFailed int64
-	// TooFew evaluations to tell this reader: then only Evaluations is set.
-	TooFew bool
+	// Untold evaluations are too few to tell this reader; no other number has them.
+	Untold int64
 }
+
+// TooFew says that nothing of it is told.
+func (h HealthSum) TooFew() bool { return h.Evaluations == 0 && h.Untold > 0 }
 
 // HealthDay is one day of it.
 type HealthDay struct {
@@ -76,10 +79,21 @@ func milliseconds(ms int64) string {
 
 // latencyScale writes a value of the scale, which may lie between two milliseconds.
 func latencyScale(v float64) string {
-	if v > 0 && v < 10 {
+	switch {
+	case v == 0:
+		return "0 ms"
+	case v < 10:
 		return plainNumber(v) + " ms"
 	}
 	return milliseconds(int64(v + 0.5))
+}
+
+// moneyScale writes a value of the scale: nothing is an amount there.
+func moneyScale(usd float64) string {
+	if usd == 0 {
+		return "$0"
+	}
+	return money(usd)
 }
 
 // tokenCount shortens thousands and millions.
@@ -111,7 +125,7 @@ func (p HealthPage) charts() []chart.Line {
 		s := chart.Series{Name: name}
 		for _, d := range p.Days {
 			v, ok := of(d.HealthSum)
-			if !ok || d.TooFew {
+			if !ok || d.TooFew() {
 				s.Values = append(s.Values, nil)
 				continue
 			}
@@ -138,6 +152,6 @@ func (p HealthPage) charts() []chart.Line {
 			series("median", func(h HealthSum) (float64, bool) { return float64(h.P50MS), h.P50MS > 0 }),
 			series("slowest 5%", func(h HealthSum) (float64, bool) { return float64(h.P95MS), h.P95MS > 0 })),
 		draw("tokens", "Tokens", tokenCount, series("", func(h HealthSum) (float64, bool) { return float64(h.PromptTokens + h.CompletionTokens), h.Calls > 0 })),
-		draw("cost", "Cost", money, series("", func(h HealthSum) (float64, bool) { return h.CostUSD, h.Calls > 0 })),
+		draw("cost", "Cost", moneyScale, series("", func(h HealthSum) (float64, bool) { return h.CostUSD, h.Calls > h.Unpriced })),
 	}
 }

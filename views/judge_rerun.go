@@ -17,6 +17,10 @@ type RerunPage struct {
 	// MayStart shows the button that starts it.
 	MayStart bool
 	Reruns   []RerunRow // newest first
+	// Waiting evaluations of this judge are still to be judged. Several says that
+	// it has versions to compare.
+	Waiting int
+	Several bool
 }
 
 // RerunForm is what is asked, as in the address, and what there is to choose from.
@@ -56,6 +60,9 @@ type RerunRow struct {
 	Cost            string // as it was estimated
 	Run, RunHref    string
 	MayStop         bool
+	// EvaluationsHref lists what it made; ContinueHref shows what is left of one
+	// that was stopped, and its cost. Empty: neither is there.
+	EvaluationsHref, ContinueHref string
 }
 
 // Money writes US dollars as pages do.

@@ -251,21 +251,29 @@ func Judges(p JudgesPage) templ.Component {
 // healthLine says a judge's health in a few words.
 func healthLine(h HealthSum) string {
 	switch {
+	case h.TooFew():
+		return "too few to tell"
 	case h.Evaluations == 0:
 		return "nothing judged"
-	case h.TooFew:
-		return "too few to tell"
 	}
 	return rate(h.Invalid, h.Evaluations) + " invalid, " + rate(h.Repaired, h.Evaluations) + " repaired"
 }
 
+// costWord is a judge's cost in a line.
+func costWord(h HealthSum) string {
+	if h.PromptTokens+h.CompletionTokens == 0 && h.Unpriced == 0 {
+		return noModel
+	}
+	return "cost " + healthCost(h)
+}
+
 func healthNote(h HealthSum) string {
-	if h.Evaluations == 0 || h.TooFew {
+	if h.Evaluations == 0 {
 		return ""
 	}
 	parts := []string{number(h.Evaluations) + " judged"}
 	if h.Calls > 0 {
-		parts = append(parts, "median ≤ "+milliseconds(h.P50MS), "cost "+cost(h.CostUSD, h.Unpriced))
+		parts = append(parts, "median ≤ "+milliseconds(h.P50MS), costWord(h))
 	}
 	return itemLine(parts...)
 }

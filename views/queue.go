@@ -39,6 +39,7 @@ type QueueRow struct {
 	Run     string
 	Domain  string
 	Judge   string
+	Version string // prompt version, whole
 	Stakes  judge.Stakes
 	// Reasons that may be told; Sealed says that others are kept back.
 	Reasons []judge.Reason

@@ -23,8 +23,6 @@ type RunRow struct {
 	// that could be used; NoVerdict have a result without a verdict.
 	Pending, Refused, Waiting, Failed int
 	Pass, Borderline, Fail, NoVerdict int
-	// Final results: the pass rate is Pass/Final.
-	Final int
 	// CostUSD leaves out the Unpriced calls. CostSealed: this reader may not know.
 	CostUSD    float64
 	Unpriced   int
@@ -33,7 +31,8 @@ type RunRow struct {
 	StoppedAt *time.Time
 }
 
-// Done evaluations have a result that counts.
+// Done evaluations have a result that counts, as status accepted or final: the
+// pass rate is of these.
 func (r RunRow) Done() int { return r.Pass + r.Borderline + r.Fail + r.NoVerdict }
 
 // RunPage is one run.
@@ -51,7 +50,8 @@ type RunPage struct {
 	// EvaluationsHref and QueueHref are the lists, filtered to this run.
 	EvaluationsHref, QueueHref string
 	// MayChange shows the forms that post to /runs/{name}/retry and
-	// /runs/{name}/budget. Failed is how many a retry would judge again.
+	// /runs/{name}/budget. Failed is how many a retry would judge again:
+	// those without a report, and those whose report no repair made valid.
 	MayChange bool
 	Failed    int
 }
@@ -65,7 +65,8 @@ type RunJudgeRow struct {
 	Waiting, Pending, Refused, Failed, Expected int
 }
 
-// RunReason counts one reason of one judge. An empty code: sealed.
+// RunReason counts the evaluations of one judge that have one reason. An empty
+// code: those that wait blind for this reader; their reasons are in no line.
 type RunReason struct {
 	Judge, Code, Href string
 	N                 int

@@ -32,7 +32,7 @@ func healthPage() views.HealthPage {
 			P50MS: 1024 << (i % 2), P95MS: 8192, Reports: n, ChecksFailed: n / 5,
 		}}
 		if n < 10 {
-			day.HealthSum = views.HealthSum{Evaluations: n, TooFew: true}
+			day.HealthSum = views.HealthSum{Untold: n}
 		}
 		p.Days = append(p.Days, day)
 	}
@@ -62,7 +62,7 @@ func runPage() views.RunPage {
 	return views.RunPage{
 		Frame: frame("renal-dosing-12", views.TabRuns), Run: row, MayChange: true, Failed: 3,
 		Judges:  []views.RunJudgeRow{{Judge: "citations", Href: "/judges/citations", RerunHref: "/judges/citations/rerun?run=renal-dosing-12", Pass: 300, Borderline: 40, Fail: 34, Waiting: 38, Expected: 412}},
-		Reasons: []views.RunReason{{Judge: "citations", Code: judge.ReasonJudgeFailed, N: 3, Href: "/evaluations?reason=judge_failed"}, {Judge: "citations", N: 35}},
+		Reasons: []views.RunReason{{Judge: "citations", Code: judge.ReasonJudgeFailed, N: 3, Href: "/evaluations?reason=judge_failed"}, {Judge: "citations", N: 35, Href: "/queue?judge=citations"}},
 		Money: &views.RunMoney{
 			Rows:     []views.RunCost{{Judge: "citations", Model: "tarn-3", Evaluations: 400, Calls: 431, Unpriced: 1, PromptTokens: 1_200_000, CompletionTokens: 310_000, CostUSD: 4.2}, {Judge: "logic", Model: "tarn-3", TooFew: true}},
 			SpentUSD: 4.2, HeldUSD: 0.4, Unpriced: 1, BudgetUSD: &budget, OnHold: 20, BudgetText: "5", Fault: "a budget is a number",

@@ -145,7 +145,7 @@ func queueRows() []views.QueueRow {
 }
 
 func runRow() views.RunRow {
-	return views.RunRow{Href: "/runs/renal-dosing-12", Name: "renal-dosing-12", At: now.Add(-2 * time.Hour), Traces: 412, Unjudged: 3, Evaluations: 1236, Pending: 20, Refused: 12, Waiting: 38, Failed: 3, Pass: 1010, Borderline: 31, Fail: 120, NoVerdict: 2, Final: 1163, CostUSD: 4.2, Unpriced: 1}
+	return views.RunRow{Href: "/runs/renal-dosing-12", Name: "renal-dosing-12", At: now.Add(-2 * time.Hour), Traces: 412, Unjudged: 3, Evaluations: 1236, Pending: 20, Refused: 12, Waiting: 38, Failed: 3, Pass: 1010, Borderline: 31, Fail: 120, NoVerdict: 2, CostUSD: 4.2, Unpriced: 1}
 }
 
 func evaluationPage() views.EvaluationPage {

@@ -99,11 +99,13 @@ func (s *Server) apiGetJudge(c echo.Context) error {
 	return c.JSON(http.StatusOK, view)
 }
 
-// healthView is how a judge did. With too_few all numbers but evaluations are 0.
+// healthView is how a judge did. What is untold is in no other number; too_few
+// says that all is.
 type healthView struct {
 	Day              string      `json:"day,omitempty"`
 	TooFew           bool        `json:"too_few,omitempty"`
 	Evaluations      int64       `json:"evaluations"`
+	Untold           int64       `json:"untold_evaluations,omitempty"`
 	Calls            int64       `json:"calls"`
 	Reports          int64       `json:"reports"`
 	Repaired         int64       `json:"repaired"`
@@ -131,7 +133,7 @@ type checkView struct {
 
 func healthViewOf(day string, h store.Health) healthView {
 	v := healthView{
-		Day: day, TooFew: h.TooFew, Evaluations: h.Evaluations, Calls: h.Calls, Reports: h.Reports, Repaired: h.Repaired, Repairs: h.Repairs,
+		Day: day, TooFew: h.TooFew(), Evaluations: h.Evaluations, Untold: h.Untold, Calls: h.Calls, Reports: h.Reports, Repaired: h.Repaired, Repairs: h.Repairs,
 		Invalid: h.Invalid, Failed: h.Failed, Refused: h.Refused, Undecided: h.Undecided, UncitedSteps: h.UncitedSteps,
 		TransportRetries: h.TransportRetries, Unpriced: h.Unpriced, PromptTokens: h.PromptTokens, CompletionTokens: h.CompletionTokens,
 		CostUSD: h.CostUSD, LatencyP50MS: h.LatencyP50MS, LatencyP95MS: h.LatencyP95MS, Checks: []checkView{},

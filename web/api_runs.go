@@ -10,7 +10,8 @@ import (
 )
 
 // runView is a run in counts: expected is the sum of done, waiting, pending,
-// failed and refused. PassRate is over final results and null when there are none.
+// failed and refused, done counts those with a result (status accepted or final).
+// PassRate is over what is done and null when nothing is.
 type runView struct {
 	Name       string   `json:"name"`
 	Traces     int      `json:"traces"`
@@ -21,7 +22,6 @@ type runView struct {
 	Refused    int      `json:"refused"`
 	Waiting    int      `json:"waiting"`
 	Failed     int      `json:"failed"`
-	Final      int      `json:"final"`
 	Pass       int      `json:"pass"`
 	Borderline int      `json:"borderline"`
 	Fail       int      `json:"fail"`
@@ -52,7 +52,8 @@ type runJudgeView struct {
 	Refused    int    `json:"refused"`
 }
 
-// runReasonView counts a reason of a judge; an empty code: sealed.
+// runReasonView counts the evaluations of a judge that have a reason. An empty
+// code: those that wait blind for this reader, of which no reason is told.
 type runReasonView struct {
 	Judge string `json:"judge"`
 	Code  string `json:"code"`
@@ -107,13 +108,13 @@ func (s *Server) apiGetRun(c echo.Context) error {
 
 func runViewOf(r store.RunRow) runView {
 	v := runView{
-		Name: r.Name, Traces: r.Traces, Unjudged: r.Unjudged, Expected: r.Evaluations, Done: r.Pass + r.Borderline + r.Fail + r.NoVerdict,
-		Pending: r.Pending, Refused: r.Refused, Waiting: r.Waiting, Failed: r.Failed, Final: r.Final, Pass: r.Pass, Borderline: r.Borderline,
+		Name: r.Name, Traces: r.Traces, Unjudged: r.Unjudged, Expected: r.Evaluations, Done: r.Done(),
+		Pending: r.Pending, Refused: r.Refused, Waiting: r.Waiting, Failed: r.Failed, Pass: r.Pass, Borderline: r.Borderline,
 		Fail: r.Fail, NoVerdict: r.NoVerdict, Unpriced: r.Unpriced, BudgetUSD: r.BudgetUSD, StoppedAt: r.StoppedAt, CreatedAt: r.CreatedAt,
 		Judges: []runJudgeView{}, Reasons: []runReasonView{},
 	}
-	if r.Final > 0 {
-		rate := float64(r.Pass) / float64(r.Final)
+	if done := r.Done(); done > 0 {
+		rate := float64(r.Pass) / float64(done)
 		v.PassRate = &rate
 	}
 	if !r.CostSealed {

@@ -78,7 +78,7 @@ func evaluationRows(rows []store.EvaluationRow) []views.EvaluationRow {
 	list := make([]views.EvaluationRow, len(rows))
 	for i, r := range rows {
 		v := views.EvaluationRow{
-			Href: evaluationPath(r.ID), Title: r.Title, TraceID: r.TraceID, Judge: r.Judge, Model: r.Model,
+			Href: evaluationPath(r.ID), Title: r.Title, TraceID: r.TraceID, Judge: r.Judge, Version: r.PromptVersion, Model: r.Model,
 			AnsweredBy: r.AnsweredBy, Endpoint: r.Endpoint, Samples: r.Samples, RefusedField: r.RefusedField, Refusal: r.Message,
 			Status: r.Status, Sealed: r.Sealed, Proposed: views.Mark{Verdict: r.Verdict, Label: r.Label, Score: r.Score}, At: r.CreatedAt,
 		}

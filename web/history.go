@@ -16,7 +16,7 @@ var actionWords = map[string]string{
 	"trace.imported":         "Trace received",
 	"labels.imported":        "Labels imported",
 	"judge.saved":            "Judge stored",
-	"evaluation.queued":      "Waiting for the judge",
+	"evaluation.queued":      "An evaluation of the trace queued",
 	"evaluation.judged":      "Judged",
 	"evaluation.retried":     "Sent to the judge again",
 	"evaluation.exposed":     "Judge's verdict looked at before answering",

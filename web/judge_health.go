@@ -78,7 +78,7 @@ func healthSum(h store.Health) views.HealthSum {
 	sum := views.HealthSum{
 		Evaluations: h.Evaluations, Calls: h.Calls, Repaired: h.Repaired, Invalid: h.Invalid, Failed: h.Failed, Refused: h.Refused,
 		Undecided: h.Undecided, Unpriced: h.Unpriced, PromptTokens: h.PromptTokens, CompletionTokens: h.CompletionTokens,
-		TransportRetries: h.TransportRetries, CostUSD: h.CostUSD, P50MS: h.LatencyP50MS, P95MS: h.LatencyP95MS, Reports: h.Reports, TooFew: h.TooFew,
+		TransportRetries: h.TransportRetries, CostUSD: h.CostUSD, P50MS: h.LatencyP50MS, P95MS: h.LatencyP95MS, Reports: h.Reports, Untold: h.Untold,
 	}
 	for _, ch := range h.Checks {
 		sum.ChecksFailed += ch.Failed

@@ -262,7 +262,7 @@ func (s *Server) stopRerun(c echo.Context) error {
 	if err := s.cfg.Store.StopRerun(c.Request().Context(), user(c).Actor(), project, param(c, "id")); err != nil {
 		return err
 	}
-	s.flash(c, views.NoticeInfo, "Nothing more of it is queued. What was queued before is still judged.")
+	s.flash(c, views.NoticeInfo, "Nothing more of it is queued. What was queued before is still judged. Going on asks for the rest.")
 	if name := c.FormValue("judge"); name != "" {
 		return c.Redirect(http.StatusSeeOther, judgePath(name)+"/rerun")
 	}

@@ -1,8 +1,10 @@
 package web
 
 import (
+	"net/url"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -55,6 +57,10 @@ func (s *Server) rerunPage(c echo.Context, a rerunAsked) (p views.RerunPage, err
 	if a.run != "" && !slices.ContainsFunc(p.Form.Runs, func(r views.Choice) bool { return r.Value == a.run }) {
 		p.Form.Runs = append(p.Form.Runs, views.Choice{Value: a.run, Text: a.run})
 	}
+	p.Several = len(versions) > 1
+	if p.Waiting, err = s.cfg.Store.WaitingForJudge(ctx, actor, f.Project, name); err != nil {
+		return p, err
+	}
 	for _, r := range reruns {
 		if r.Ask.Judge == name {
 			p.Reruns = append(p.Reruns, rerunRow(r, isLead(actor)))
@@ -71,6 +77,16 @@ func rerunRow(r store.Rerun, mayStop bool) views.RerunRow {
 	if row.Run != "" {
 		row.RunHref = runPath(row.Run)
 	}
+	if r.Ask.Kind != store.RerunFailed {
+		q := url.Values{"judge": {r.Ask.Judge}, "version": {r.Ask.Target.PromptVersion}}
+		if r.Ask.Run != "" {
+			q.Set("run", r.Ask.Run)
+		}
+		row.EvaluationsHref = "/evaluations?" + q.Encode()
+	}
+	if mayStop && r.State == store.RerunStopped {
+		row.ContinueHref = judgePath(r.Ask.Judge) + "/rerun?" + askedAgain(r.Ask).Encode()
+	}
 	switch {
 	case r.Ask.Kind != store.RerunFailed && r.Ask.Target.Engine != judge.EngineOpenAI:
 		row.Cost = "no model"
@@ -80,6 +96,32 @@ func rerunRow(r store.Rerun, mayStop bool) views.RerunRow {
 		row.Cost = views.Money(r.Estimate.CostUSD.Mid)
 	}
 	return row
+}
+
+// askedAgain is the form of a re-run that was asked for before. What it has
+// judged since is left out, so it asks for the rest.
+func askedAgain(a store.RerunAsk) url.Values {
+	q := url.Values{"cost": {"show"}, "kind": {a.Kind}}
+	set := func(name, value string) {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	set("run", a.Run)
+	set("of_version", a.OfVersion)
+	set("of_model", a.OfModel)
+	if !a.Since.IsZero() {
+		q.Set("since", a.Since.Format(time.DateOnly))
+	}
+	if a.Kind == store.RerunFailed {
+		return q
+	}
+	q.Set("engine", askedTarget{Engine: a.Target.Engine, Endpoint: a.Target.Endpoint}.engineChoice())
+	if a.Target.Engine == judge.EngineOpenAI {
+		q.Set("model", a.Target.Model)
+	}
+	set("samples", askedTarget{Samples: a.Target.Samples}.samples())
+	return q
 }
 
 // rerunWhat says in a line what is judged again.

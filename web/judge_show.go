@@ -29,13 +29,19 @@ func (s *Server) listJudges(c echo.Context) error {
 		return err
 	}
 	p := views.JudgesPage{Frame: f, ShowHealth: actor.Role != store.Reviewer}
+	var health map[string]store.Health
+	if p.ShowHealth {
+		if health, err = s.cfg.Store.JudgesHealth(ctx, actor, f.Project, usualHealthDays); err != nil {
+			return err
+		}
+	}
 	for _, j := range stored {
 		if !j.Current {
 			continue
 		}
 		row := views.JudgeRow{
 			Href: judgePath(j.Name), Name: j.Name, Version: j.PromptVersion, Builtin: j.Builtin, CalibrationHref: calibrationPath(j.Name),
-			HealthHref: judgePath(j.Name) + "/health",
+			HealthHref: judgePath(j.Name) + "/health", Health: healthSum(health[j.Name]),
 		}
 		for _, u := range uses {
 			if u.Judge == j.Name {
@@ -53,13 +59,6 @@ func (s *Server) listJudges(c echo.Context) error {
 					row.Inputs = append(row.Inputs, in.Field)
 				}
 			}
-		}
-		if p.ShowHealth {
-			h, err := s.cfg.Store.JudgeHealth(ctx, actor, f.Project, j.Name, store.HealthFilter{})
-			if err != nil {
-				return err
-			}
-			row.Health = healthSum(h.Total)
 		}
 		p.Rows = append(p.Rows, row)
 	}
@@ -146,7 +145,7 @@ func judgePage(head views.JudgeHead, v store.JudgeVersion) views.JudgePage {
 
 // countChecks adds to the checks of a version how often they ran and failed.
 func countChecks(p *views.JudgePage, h store.Health) {
-	if h.TooFew {
+	if h.TooFew() {
 		return
 	}
 	p.Counted = true

@@ -7,13 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/judge/builtin"
 	"github.com/countersign/countersign/store"
 )
 
-// twoVersions gives the project an own judge that was changed once, and a trace
-// judged by the first.
+// twoVersions gives the project an own judge that was changed once.
 func (s *site) twoVersions() (first, second judge.Judge) {
 	s.t.Helper()
 	text := func(prompt string) []byte {
@@ -172,6 +173,25 @@ func TestRerunShowsItsCostFirst(t *testing.T) {
 	if state := reruns()[0].State; state != store.RerunStopped {
 		t.Errorf("after the stop it is %s", state)
 	}
+	// Going on asks for what is left, by the same, and its cost is seen first.
+	goOn := find(t, v.get(path).body, `a.button[href*="cost=show"]`)
+	if len(goOn) != 1 {
+		t.Fatal("a re-run that was stopped can't go on")
+	}
+	s.load(recordedTrace("r4", "No"))
+	rest := v.get(attr(goOn[0], "href"))
+	if text := textOf(find(t, rest.body, "#cost")[0]); !strings.Contains(text, "Judge 4 again") {
+		t.Errorf("going on shows %q, want the cost of what is not judged yet", text)
+	}
+	if r := v.post(path, formOf(t, rest.body, "#cost form")); r.StatusCode != http.StatusOK || len(reruns()) != 2 {
+		t.Fatalf("going on: %s, %d re-runs", r.Status, len(reruns()))
+	}
+	if diff := cmp.Diff(reruns()[1].Ask, reruns()[0].Ask); diff != "" {
+		t.Errorf("what goes on asks for something else (-before +after):\n%s", diff)
+	}
+	if len(find(t, s.signIn("ann@example.org").get(path).body, `a.button[href*="cost=show"], form[action$="/stop"]`)) > 0 {
+		t.Error("an auditor is offered to stop a re-run or to go on with one")
+	}
 
 	for name, c := range map[string]struct{ set, to, want string }{
 		"an endpoint that is not there": {"engine", "openai/elsewhere", "does not have"}, "too many calls": {"samples", "99", "whole number"},
@@ -283,5 +303,38 @@ func TestJudgeOneTraceAgain(t *testing.T) {
 		if n != want {
 			t.Errorf("%s gives %d, want %d", query, n, want)
 		}
+	}
+}
+
+// TestListsTellVersionsApart: a trace that two versions of a judge have judged is
+// two rows, each with its version, and an outcome is called by its status.
+func TestListsTellVersionsApart(t *testing.T) {
+	s := newSite(t)
+	s.user("ann@example.org", store.Auditor)
+	first, second := s.twoVersions()
+	item := store.ImportItem{Trace: judge.Trace{ID: "both", Output: "o", Domain: "general", Stakes: judge.StandardStakes}}
+	for _, j := range []judge.Judge{first, second} {
+		item.Plan = append(item.Plan, judge.Planned{Judge: "tone", PromptVersion: j.PromptVersion, Engine: judge.EngineRules, Model: judge.EngineRules, Judgment: judge.NoJudgment})
+	}
+	if _, err := s.store.ImportTraces(context.Background(), store.Operator("test"), "default", []store.ImportItem{item}); err != nil {
+		t.Fatal(err)
+	}
+	v := s.signIn("ann@example.org")
+	named := map[string]int{}
+	for _, version := range find(t, v.get("/evaluations?judge=tone").body, "tbody .hash-short") {
+		named[attr(version, "title")]++
+	}
+	if diff := cmp.Diff(map[string]int{first.PromptVersion: 1, second.PromptVersion: 1}, named); diff != "" {
+		t.Errorf("versions named in the list (-want +got):\n%s", diff)
+	}
+	s.load(citationTrace("waits"))
+	if got := find(t, v.get("/queue?judge=citations").body, "tbody .hash-short"); len(got) != 1 || len(attr(got[0], "title")) != 64 {
+		t.Errorf("the queue's row names %d versions", len(got))
+	}
+	s.load(recordedTrace("r1", "Yes"))
+	accepted := v.get("/evaluations?status=accepted&judge=answer-equivalence")
+	page := v.get(attr(find(t, accepted.body, "tbody a.title")[0], "href"))
+	if text := textOf(find(t, page.body, "main")[0]); !strings.Contains(text, "Accepted, by the judge.") || strings.Contains(text, "Final, ") {
+		t.Errorf("an accepted evaluation is called something else: %.400s", text)
 	}
 }

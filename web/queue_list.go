@@ -63,7 +63,7 @@ func queueRows(items []store.QueueItem, a store.Actor) []views.QueueRow {
 	rows := make([]views.QueueRow, len(items))
 	for i, q := range items {
 		rows[i] = views.QueueRow{
-			Href: reviewPath(q.ReviewID), Title: q.Title, TraceID: q.TraceID, Domain: q.Domain, Judge: q.Judge,
+			Href: reviewPath(q.ReviewID), Title: q.Title, TraceID: q.TraceID, Domain: q.Domain, Judge: q.Judge, Version: q.PromptVersion,
 			Stakes: judge.Stakes(q.Stakes), Reasons: q.Reasons, Sealed: q.Sealed, State: q.State,
 			Since: q.OpenedAt, Due: q.DueAt, Holder: q.HolderName, Mine: q.HolderID != "" && q.HolderID == a.UserID,
 		}

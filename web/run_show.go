@@ -7,7 +7,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/store"
 	"github.com/countersign/countersign/views"
 )
@@ -72,14 +71,18 @@ func (s *Server) runPage(c echo.Context) (p views.RunPage, err error) {
 		})
 	}
 	for _, x := range reasons {
-		row := views.RunReason{Judge: x.Judge, Code: x.Code, N: x.N}
+		where := url.Values{"run": {r.Name}, "judge": {x.Judge}}
+		row := views.RunReason{Judge: x.Judge, Code: x.Code, N: x.N, Href: "/queue?" + where.Encode()}
 		if x.Code != "" {
-			row.Href = "/evaluations?" + url.Values{"run": {r.Name}, "judge": {x.Judge}, "reason": {x.Code}}.Encode()
-		}
-		if x.Code == judge.ReasonJudgeFailed || x.Code == judge.ReasonInvalidOutput {
-			p.Failed += x.N
+			where.Set("reason", x.Code)
+			row.Href = "/evaluations?" + where.Encode()
 		}
 		p.Reasons = append(p.Reasons, row)
+	}
+	if p.MayChange {
+		if p.Failed, err = s.cfg.Store.Retriable(ctx, actor, f.Project, r.Name); err != nil {
+			return p, err
+		}
 	}
 	if actor.Role != store.Reviewer {
 		m, err := s.cfg.Store.RunMoney(ctx, actor, f.Project, r.Name)
@@ -119,6 +122,6 @@ func runRow(r store.RunRow) views.RunRow {
 	return views.RunRow{
 		Href: runPath(r.Name), Name: r.Name, At: r.CreatedAt, Traces: r.Traces, Unjudged: r.Unjudged, Evaluations: r.Evaluations,
 		Pending: r.Pending, Refused: r.Refused, Waiting: r.Waiting, Failed: r.Failed, Pass: r.Pass, Borderline: r.Borderline,
-		Fail: r.Fail, NoVerdict: r.NoVerdict, Final: r.Final, CostUSD: r.CostUSD, Unpriced: r.Unpriced, CostSealed: r.CostSealed, StoppedAt: r.StoppedAt,
+		Fail: r.Fail, NoVerdict: r.NoVerdict, CostUSD: r.CostUSD, Unpriced: r.Unpriced, CostSealed: r.CostSealed, StoppedAt: r.StoppedAt,
 	}
 }

@@ -102,8 +102,8 @@ func TestCoverageAddsUp(t *testing.T) {
 	}
 }
 
-// TestRunKeepsSealed: to who may decide, the reasons of what waits blind are one
-// number, and neither page nor API tells more.
+// TestRunKeepsSealed: who may decide is told how many evaluations wait blind, each
+// once, and neither page nor API tells why or how many reasons there are.
 func TestRunKeepsSealed(t *testing.T) {
 	s := newSite(t)
 	_, lead := s.user("lea@example.org", store.Lead)
@@ -117,8 +117,15 @@ func TestRunKeepsSealed(t *testing.T) {
 				t.Errorf("%s is told a sealed reason: %s", email, body)
 			}
 		}
-		if !strings.Contains(page.body, "Sealed") {
-			t.Errorf("%s is not told that there are sealed reasons", email)
+		if want := `"reasons":[{"judge":"citations","code":"","count":2}]`; !strings.Contains(api.body, want) {
+			t.Errorf("the API tells %s other reasons than %s: %s", email, want, api.body)
+		}
+		var cells []string
+		for _, cell := range find(t, page.body, `h3 + table td`) {
+			cells = append(cells, strings.TrimSpace(textOf(cell)))
+		}
+		if diff := cmp.Diff([]string{"Waiting blind", "citations", "2"}, cells); diff != "" {
+			t.Errorf("%s reads other reasons (-want +got):\n%s", email, diff)
 		}
 		if email == "ada@example.org" && (strings.Contains(api.body, `"costs"`) || len(find(t, page.body, `form[action$="/budget"]`)) > 0) {
 			t.Error("a reviewer is told the cost or offered the budget")

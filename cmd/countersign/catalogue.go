@@ -58,6 +58,7 @@ func (f judgesFlag) own() ([]judge.Judge, error) {
 func catalogue(builtins []judge.Judge, own ...[]judge.Judge) ([]judge.Judge, error) {
 	all := slices.Clone(builtins)
 	brought := len(all)
+	var faults []error
 	for _, judges := range own {
 		for _, j := range judges {
 			i := slices.IndexFunc(all, func(o judge.Judge) bool { return o.Name == j.Name })
@@ -65,9 +66,13 @@ func catalogue(builtins []judge.Judge, own ...[]judge.Judge) ([]judge.Judge, err
 			case i < 0:
 				all = append(all, j)
 			case i < brought:
-				return nil, usagef("judge %q has the name of a built-in judge: give it another name", j.Name)
+				faults = append(faults, &judge.DefinitionError{File: j.File, Line: j.Line,
+					Msg: fmt.Sprintf("judge %q has the name of a built-in judge: give it another name", j.Name)})
 			}
 		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, usageError{err}
 	}
 	return all, nil
 }

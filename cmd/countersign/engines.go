@@ -16,7 +16,7 @@ import (
 
 // engineFlags say what judges.
 type engineFlags struct {
-	Engine      string   `help:"What judges: openai (any OpenAI-compatible endpoint), rules (embedded, no network) or recorded (reports that came with the traces). Default: openai when there is a key or an endpoint is named, else rules." enum:"openai,rules,recorded," default:"" placeholder:"NAME" env:"COUNTERSIGN_ENGINE" config:"engine"`
+	Engine      string   `help:"What judges: openai (any OpenAI-compatible endpoint), rules (embedded, no network) or recorded (reports that came with the traces). Default: openai when there is a key or an endpoint is named, else rules." default:"" placeholder:"NAME" env:"COUNTERSIGN_ENGINE" config:"engine"`
 	Model       []string `help:"Model that the endpoint is asked for; may be repeated: several judge each trace, and where they disagree a person decides. On the command line it counts before the models of a project's policy." sep:"none" placeholder:"NAME" env:"COUNTERSIGN_MODEL" config:"model"`
 	Endpoint    string   `help:"Endpoint of the configuration that is asked, by its name under endpoints; the default one without." placeholder:"NAME" env:"COUNTERSIGN_ENDPOINT" config:"endpoint"`
 	Samples     int      `help:"Answers that a model is asked for in each evaluation: the commonest verdict counts, and where they disagree a person decides. Without: as the policy says, else 1." placeholder:"N" config:"samples"`
@@ -29,7 +29,8 @@ type engineFlags struct {
 type engines struct {
 	all     map[string]judge.Engine // by Planned.EngineKey
 	engine  string                  // the engine that is planned
-	targets []judge.Target          // that are planned
+	targets []judge.Target          // that are planned; one without a model stands for a policy's
+	choices []judge.ModelChoice     // of the policy that came with the command
 	// The engine, the models were asked for on the command line.
 	byName, modelsByName bool
 	maxTokens            int
@@ -43,6 +44,12 @@ const mostSamples = judge.MaxSamples
 // OpenAI's own. Every endpoint of the configuration is made, also those that are
 // not planned now: work for them may be queued already, and policies name them.
 func (f engineFlags) engines(s *state, baseURL string) (engines, error) {
+	return f.enginesUnder(s, baseURL, judge.Policy{})
+}
+
+// enginesUnder is engines where a policy that is given with the command names
+// models; they count where the command line names none.
+func (f engineFlags) enginesUnder(s *state, baseURL string, policy judge.Policy) (engines, error) {
 	if err := f.check(s); err != nil {
 		return engines{}, err
 	}
@@ -57,9 +64,13 @@ func (f engineFlags) engines(s *state, baseURL string) (engines, error) {
 		engine: f.Engine, byName: s.byName["engine"], modelsByName: s.byName["model"],
 		maxTokens: f.MaxTokens, retry: s.settings.Retry.rules(),
 	}
+	if !e.modelsByName {
+		e.choices = modelChoices(policy)
+	}
+	elsewhere := slices.ContainsFunc(e.choices, func(m judge.ModelChoice) bool { return m.Endpoint != "" })
 	if e.engine == "" {
 		e.engine = judge.EngineRules
-		if key != "" || f.Endpoint != "" {
+		if key != "" || f.Endpoint != "" || elsewhere {
 			e.engine = judge.EngineOpenAI
 		}
 	}
@@ -68,13 +79,28 @@ func (f engineFlags) engines(s *state, baseURL string) (engines, error) {
 	}
 	if e.engine != judge.EngineOpenAI {
 		f.unused(s, e.engine)
+		if len(e.choices) > 0 {
+			s.say("the engine is %s, which asks no model: the policy's models are not used; --engine openai asks them", e.engine)
+		}
 		e.targets = []judge.Target{{Engine: e.engine}}
 		return e, nil
 	}
-	if err := f.needs(key, baseURL); err != nil {
+	models := f.Model
+	if len(models) == 0 && len(policy.Models) > 0 {
+		models = []string{""} // the policy's stand in its place, whatever the judge
+	}
+	if err := f.needs(models, key, baseURL, elsewhere); err != nil {
 		return engines{}, err
 	}
-	for _, model := range f.Model {
+	for _, m := range e.choices {
+		if _, there := s.settings.Endpoints[m.Endpoint]; m.Endpoint != "" && !there {
+			return engines{}, usagef("the policy's model %s is for the endpoint %s, which is not in the configuration: %s", m.Model, m.Endpoint, s.settings.endpointNames())
+		}
+		if m.Endpoint == "" && key == "" && baseURL == "" {
+			return engines{}, usagef("the policy's model %s is for the default endpoint, which needs OPENAI_API_KEY, or OPENAI_BASE_URL for one of your own", m.Model)
+		}
+	}
+	for _, model := range models {
 		e.targets = append(e.targets, judge.Target{Engine: e.engine, Model: model, Endpoint: f.Endpoint, Samples: f.Samples})
 	}
 	if key == "" && baseURL == "" { // only endpoints with a name
@@ -96,6 +122,9 @@ func (f engineFlags) unused(s *state, engine string) {
 
 // check the flags by themselves.
 func (f engineFlags) check(s *state) error {
+	if f.Engine != "" && !slices.Contains([]string{judge.EngineOpenAI, judge.EngineRules, judge.EngineRecorded}, f.Engine) {
+		return usagef("--engine is %q: choose openai, rules or recorded", f.Engine)
+	}
 	if f.Concurrency < 1 || f.Concurrency > 1024 {
 		return usagef("--concurrency is %d: give a number from 1 to 1024", f.Concurrency)
 	}
@@ -117,13 +146,13 @@ func (f engineFlags) check(s *state) error {
 }
 
 // needs says what the engine openai still needs; nil: nothing.
-func (f engineFlags) needs(key, baseURL string) error {
+func (f engineFlags) needs(models []string, key, baseURL string, elsewhere bool) error {
 	switch {
-	case len(f.Model) == 0 && f.Engine == "" && f.Endpoint == "":
+	case len(models) == 0 && f.Engine == "" && f.Endpoint == "":
 		return usagef("there is a key, so the engine is openai, and it needs a model: name one with --model or COUNTERSIGN_MODEL, or choose --engine rules")
-	case len(f.Model) == 0:
+	case len(models) == 0:
 		return usagef("the engine openai needs a model: name one with --model or COUNTERSIGN_MODEL")
-	case f.Endpoint == "" && key == "" && baseURL == "":
+	case f.Endpoint == "" && key == "" && baseURL == "" && !elsewhere:
 		return usagef("the engine openai needs OPENAI_API_KEY, or OPENAI_BASE_URL for an endpoint of your own, or --endpoint with one of the configuration")
 	}
 	return nil
@@ -150,9 +179,13 @@ func (e engines) configure(c harness.Config) harness.Config {
 // priced refuses a budget for models of which nobody knows what they cost: it
 // could not be kept.
 func (e engines) priced() error {
-	for _, t := range e.targets {
+	targets := slices.Clone(e.targets)
+	for _, m := range e.choices {
+		targets = append(targets, judge.Target{Engine: judge.EngineOpenAI, Model: m.Model, Endpoint: m.Endpoint})
+	}
+	for _, t := range targets {
 		engine, paid := e.all[planned(t).EngineKey()].(judge.Priced)
-		if !paid {
+		if !paid || t.Model == "" {
 			continue
 		}
 		if _, ok := engine.Price(t.Model); !ok {

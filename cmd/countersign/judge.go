@@ -21,7 +21,9 @@ type judgeCmd struct {
 	engineFlags
 	lineFlag
 	BaseURL  string  `name:"base-url" help:"Address of an OpenAI-compatible endpoint." placeholder:"URL" env:"OPENAI_BASE_URL" config:"openai_base_url"`
-	Out      string  `help:"Write the evaluations to this file instead of standard output. An interrupted run leaves FILE.part and FILE.replies, and the same command goes on from them." placeholder:"FILE"`
+	Out      string  `help:"Write the evaluations to this file instead of standard output. An interrupted run leaves files beside it (FILE.part, FILE.replies), and the same command goes on from them; with other arguments it is refused." placeholder:"FILE"`
+	Force    bool    `help:"Replace the file of --out that is there."`
+	Policy   string  `help:"Policy as YAML, as policy show prints it: what people must see, what is drawn for audit, where texts may go, which models judge, the budget. Without: the default one, and no audits." placeholder:"FILE"`
 	Budget   float64 `help:"Most that the calls of the run may cost together, in dollars; it stops before that. The worst cost of each call under way is set aside, so a little stays unspent." placeholder:"USD"`
 	Attempts string  `help:"Also write every attempt, with its full prompt and raw reply, to this file, one a line." placeholder:"FILE"`
 	RunName  string  `name:"run" help:"Name the run of the traces, whatever the file says." placeholder:"NAME"`
@@ -29,13 +31,35 @@ type judgeCmd struct {
 
 // Run judges a file without a database.
 func (c judgeCmd) Run(ctx context.Context, s *state) (err error) {
-	engines, err := c.engines(s, c.BaseURL)
+	policy, err := c.policy(s)
+	if err != nil {
+		return err
+	}
+	engines, err := c.enginesUnder(s, c.BaseURL, policy)
 	if err != nil {
 		return err
 	}
 	all, err := c.known(s)
 	if err != nil {
 		return err
+	}
+	c.tellUnknown(s, policy, all)
+	budget, err := c.budget(s, engines, policy)
+	if err != nil {
+		return err
+	}
+	if c.Out != "" {
+		if err := c.readable(); err != nil {
+			return err
+		}
+		if err := beginOutput(c.Out, c.Force, c.arguments(s, all, engines, policy)); err != nil {
+			return err
+		}
+		defer func() {
+			if err != nil {
+				err = errors.Join(err, forgetEmpty(c.Out))
+			}
+		}()
 	}
 	// Replies are kept beside a file only: what goes to a pipe can't be gone on
 	// with.
@@ -50,12 +74,12 @@ func (c judgeCmd) Run(ctx context.Context, s *state) (err error) {
 	if key == nil {
 		key = randomKey()
 	}
-	purse, err := c.budget(ctx, s, engines, replies)
+	purse, err := purseOf(ctx, budget, replies)
 	if err != nil {
 		return errors.Join(err, replies.close())
 	}
-	breakers := &harness.Breakers{Log: s.log}
-	h, err := c.harness(s, all, engines, key, replies, purse, breakers)
+	breakers := &harness.Breakers{Log: s.log, Misdirected: true}
+	h, err := c.harness(s, all, engines, policy, key, replies, purse, breakers, newTurns(ctx, c.Concurrency))
 	if err != nil {
 		return errors.Join(err, replies.close())
 	}
@@ -67,16 +91,21 @@ func (c judgeCmd) Run(ctx context.Context, s *state) (err error) {
 	if err != nil {
 		return errors.Join(err, out.abandon())
 	}
-	j := newJudging(s, h, file, out, c.RunName, breakers.Down)
+	j := newJudging(s, h, file, out, c.RunName, policy, breakers.Down)
 	breakers.Changed = j.progress.outage
-	err = budgetOver(j.all(ctx, c.Concurrency), c.Budget, c.Out)
+	atOnce := c.Concurrency
+	if engines.engine == judge.EngineOpenAI {
+		atOnce += ahead(c.Concurrency)
+	}
+	defer roomyHeap(s)()
+	err = budgetOver(j.all(ctx, atOnce), budget, c.Out)
 	err = errors.Join(err, file.end(s))
 	err = out.end(err)
 	s.say("%s", j.summary())
 	if err != nil {
 		return err
 	}
-	if file.refused > 0 || j.failed > 0 {
+	if file.refused > 0 || j.tally.failed > 0 {
 		return errFailed
 	}
 	return nil
@@ -108,9 +137,10 @@ func (c judgeCmd) known(s *state) ([]judge.Judge, error) {
 	return all, nil
 }
 
-func (c judgeCmd) harness(s *state, all []judge.Judge, e engines, key []byte, replies *journal, purse *harness.Purse, breakers *harness.Breakers) (*harness.Harness, error) {
+func (c judgeCmd) harness(s *state, all []judge.Judge, e engines, policy judge.Policy, key []byte, replies *journal, purse *harness.Purse, breakers *harness.Breakers, turns *turns) (*harness.Harness, error) {
 	config := e.configure(harness.Config{
 		Judges: all, Default: builtin.Default(), Only: c.Only, Key: key, Now: s.now, Breakers: breakers,
+		Policy: policy, Audit: c.Policy != "", Turn: turns.take, NoPrompts: c.Attempts == "",
 	})
 	// A nil pointer in an interface is no nil interface.
 	if replies != nil {

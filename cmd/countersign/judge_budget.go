@@ -9,22 +9,31 @@ import (
 	"github.com/countersign/countersign/judge/harness"
 )
 
-// budget is what the calls of a run may cost together; nil: anything. What
-// earlier runs that this one goes on with have paid counts.
-func (c judgeCmd) budget(ctx context.Context, s *state, e engines, replies *journal) (*harness.Purse, error) {
-	switch {
-	case c.Budget == 0 && !s.byName["budget"]:
-		return nil, nil
-	case !(c.Budget > 0 && c.Budget <= mostBudget):
-		return nil, usagef("--budget is %v: give an amount in dollars above 0, at most %s", c.Budget, thousands(mostBudget))
+// budget is what the calls of a run may cost together in dollars: that of the
+// command line, else of the policy; 0: anything.
+func (c judgeCmd) budget(s *state, e engines, policy judge.Policy) (float64, error) {
+	if c.Budget == 0 && !s.byName["budget"] {
+		if e.engine != judge.EngineOpenAI || policy.BudgetUSD == 0 {
+			return 0, nil
+		}
+		return policy.BudgetUSD, e.priced()
+	}
+	if !(c.Budget > 0 && c.Budget <= mostBudget) {
+		return 0, usagef("--budget is %v: give an amount in dollars above 0, at most %s", c.Budget, thousands(mostBudget))
 	}
 	if e.engine != judge.EngineOpenAI {
-		return nil, usagef("--budget is for models that are paid: the engine %s costs nothing", e.engine)
+		return 0, usagef("--budget is for models that are paid: the engine %s costs nothing", e.engine)
 	}
-	if err := e.priced(); err != nil {
-		return nil, err
+	return c.Budget, e.priced()
+}
+
+// purseOf pays for calls out of a budget; nil: there is none. What earlier runs that
+// this one goes on with have paid counts.
+func purseOf(ctx context.Context, budget float64, replies *journal) (*harness.Purse, error) {
+	if budget == 0 {
+		return nil, nil
 	}
-	purse := harness.NewPurse(judge.Nano(c.Budget))
+	purse := harness.NewPurse(judge.Nano(budget))
 	return purse, purse.Spent(ctx, "earlier runs", "", replies.paid())
 }
 

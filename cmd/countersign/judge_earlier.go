@@ -31,28 +31,31 @@ func openCursor(path string) (*partCursor, error) {
 }
 
 // pass goes past the next lines when they are evaluations with these ids, none of
-// which failed. Otherwise it stays before them and is of no further use.
-func (c *partCursor) pass(ids []string) (bool, error) {
+// which failed, and gives them. Otherwise it gives nil, stays before them and is of
+// no further use.
+func (c *partCursor) pass(ids []string) ([][]byte, error) {
 	at := c.at
+	lines := make([][]byte, 0, len(ids))
 	for _, id := range ids {
 		line, err := c.r.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return false, nil
+			return nil, nil
 		}
 		if err != nil {
-			return false, err
+			return nil, err
 		}
 		there, failed, err := lineID(line)
 		if err != nil {
-			return false, fmt.Errorf("%s: %w", c.file.Name(), err)
+			return nil, fmt.Errorf("%s: %w", c.file.Name(), err)
 		}
 		if there != id || failed {
-			return false, nil
+			return nil, nil
 		}
 		at += int64(len(line))
+		lines = append(lines, line)
 	}
 	c.at = at
-	return true, nil
+	return lines, nil
 }
 
 var (
@@ -78,7 +81,7 @@ func lineID(line []byte) (id string, failed bool, err error) {
 	return id, judgeFailed(e), nil
 }
 
-// earlierLines finds evaluations of earlier runs. It keeps 16 bytes for each.
+// earlierLines finds evaluations of earlier runs. It keeps 24 bytes for each.
 type earlierLines struct {
 	file  *os.File
 	index []lineAt // by hash; of one id the newer is later
@@ -87,6 +90,7 @@ type earlierLines struct {
 type lineAt struct {
 	hash uint64 // of the id
 	at   int64
+	used bool
 }
 
 // openEarlier opens what earlier runs left; nil when there is nothing.
@@ -103,7 +107,7 @@ func openEarlier(path string) (*earlierLines, error) {
 	err = eachLine(f, func(line []byte) error {
 		id, failed, err := lineID(line)
 		if err == nil && !failed {
-			e.index = append(e.index, lineAt{hashID(id), at})
+			e.index = append(e.index, lineAt{hash: hashID(id), at: at})
 		}
 		at += int64(len(line))
 		return err
@@ -162,10 +166,44 @@ func (e *earlierLines) find(id string) ([]byte, error) {
 			return nil, fmt.Errorf("read %s: %w", e.file.Name(), err)
 		}
 		if there, _, err := lineID(line); err != nil || there == id {
+			for ; i >= 0 && e.index[i].hash == hash; i-- {
+				e.index[i].used = true // older ones too
+			}
 			return line, err
 		}
 	}
 	return nil, nil
+}
+
+// unused adds what was not found, each once, to a file, and says how much that is.
+func (e *earlierLines) unused(path string) (n int, err error) {
+	var rest []int64
+	for i, l := range e.index {
+		newest := i+1 == len(e.index) || e.index[i+1].hash != l.hash
+		if newest && !l.used {
+			rest = append(rest, l.at)
+		}
+	}
+	if len(rest) == 0 {
+		return 0, nil
+	}
+	slices.Sort(rest)
+	to, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, to.Sync(), to.Close()) }()
+	w := bufio.NewWriter(to)
+	for _, at := range rest {
+		line, err := bufio.NewReader(io.NewSectionReader(e.file, at, 1<<62)).ReadBytes('\n')
+		if err != nil {
+			return 0, fmt.Errorf("read %s: %w", e.file.Name(), err)
+		}
+		if _, err := w.Write(line); err != nil {
+			return 0, err
+		}
+	}
+	return len(rest), w.Flush()
 }
 
 func hashID(id string) uint64 {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -139,7 +140,7 @@ func TestJudgeFaults(t *testing.T) {
 func TestJudgeStorm(t *testing.T) {
 	lines, asked := mixedLines(t, 60)
 	model, server := fakeModel(t, fakeendpoint.Config{Faults: fakeendpoint.Faults{RetryAfter: 50 * time.Millisecond}})
-	model.Storm(60)
+	model.Storm(30)
 	out := filepath.Join(t.TempDir(), "out.jsonl")
 	code, said := ended(t, endpointEnv(server), "judge", "--concurrency", "24", "--out", out, writeFile(t, "t.jsonl", lines))
 	if code != exitOK {
@@ -150,6 +151,31 @@ func TestJudgeStorm(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkEnded(t, model, asked, evaluations(t, string(text)))
+}
+
+// TestWaitsAreTold: whichever command judges says that the endpoint asks it to wait,
+// and not that it does not answer.
+func TestWaitsAreTold(t *testing.T) {
+	text, _ := mixedLines(t, 12)
+	for _, command := range []string{"judge", "import"} {
+		t.Run(command, func(t *testing.T) {
+			model, server := fakeModel(t, fakeendpoint.Config{Faults: fakeendpoint.Faults{RetryAfter: 20 * time.Millisecond}})
+			model.Storm(12)
+			env := endpointEnv(server)
+			args := []string{"judge", "--concurrency", "8", writeFile(t, "t.jsonl", text)}
+			if command == "import" {
+				maps.Copy(env, newHome(t).env)
+				args = append([]string{"import", "--judge"}, args[1:]...)
+			}
+			code, said := ended(t, env, args...) // by a clock that goes on
+			if code != exitOK {
+				t.Fatalf("exit code %d\n%s", code, said)
+			}
+			if want := " · " + strings.TrimPrefix(server.URL, "http://") + " asks to wait (429) for "; !strings.Contains(said, want) || strings.Contains(said, "does not answer") {
+				t.Errorf("messages %q, want %q in them", said, want)
+			}
+		})
+	}
 }
 
 // TestImportFaults is TestJudgeFaults in a project: everything is accepted or

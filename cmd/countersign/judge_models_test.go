@@ -55,7 +55,7 @@ func TestJudgeByTwoModels(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := mustRun(t, exitOK, env, "judge", "--model", "one", "--model", "two", "--out", out, file)
-	if got, want := c.messages.String(), "80 evaluations: "; !strings.Contains(got, want) || !strings.Contains(got, "80 kept from before") {
+	if got, want := c.messages.String(), "160 evaluations: "; !strings.Contains(got, want) || !strings.Contains(got, "80 of them there from before") {
 		t.Errorf("messages %q, want %q and what was kept in them", got, want)
 	}
 	check(readFile(t, out))

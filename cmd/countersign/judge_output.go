@@ -15,6 +15,7 @@ const (
 	partSuffix    = ".part"    // evaluations in the order of the traces
 	earlierSuffix = ".earlier" // those of earlier runs that the part could not keep in place
 	repliesSuffix = ".replies" // replies of models to evaluations that are not written yet
+	unusedSuffix  = ".unused"  // after a whole run: evaluations of earlier runs that it was not asked for
 )
 
 // evaluationFile is where evaluations go, one object a line, in the order of the
@@ -81,7 +82,7 @@ func (f *evaluationFile) openPart() (goesOn bool, err error) {
 }
 
 // before says what earlier runs have of evaluations that belong together: all of
-// them at their place in the part, or the lines of some; nil where there is none.
+// them at their place in the part, or copies of some; lines are nil where there is none.
 // Evaluations that failed are made again.
 func (f *evaluationFile) before(t *judge.Trace, planned []judge.Planned) (inPlace bool, lines [][]byte, err error) {
 	lines = make([][]byte, len(planned))
@@ -94,8 +95,9 @@ func (f *evaluationFile) before(t *judge.Trace, planned []judge.Planned) (inPlac
 		ids[i] = judge.EvaluationID(t, hashes, p)
 	}
 	if f.inPlace != nil {
-		if inPlace, err = f.inPlace.pass(ids); inPlace || err != nil {
-			return inPlace, lines, err
+		passed, err := f.inPlace.pass(ids)
+		if passed != nil || err != nil {
+			return passed != nil, passed, err
 		}
 		if err := f.leave(); err != nil {
 			return false, nil, err
@@ -197,11 +199,17 @@ func (f *evaluationFile) end(err error) error {
 		return err
 	}
 	if err != nil {
-		f.state.say("what is made is in %s", f.part.Name())
-		return errors.Join(err, f.closePart(), f.replies.close())
+		err = errors.Join(err, f.closePart(), f.replies.close())
+		if kept, keptErr := keepsAnything(f.path); kept || keptErr != nil {
+			f.state.say("what is made is beside %s, in files that begin with its name", f.path)
+		}
+		return err
 	}
 	if f.inPlace != nil { // what follows was not asked for
-		err = f.part.Truncate(f.inPlace.at)
+		err = f.leave()
+	}
+	if err == nil {
+		err = f.setAside()
 	}
 	if err = errors.Join(err, f.part.Sync(), f.closePart()); err != nil {
 		return errors.Join(err, f.replies.close())
@@ -209,7 +217,20 @@ func (f *evaluationFile) end(err error) error {
 	if err := os.Rename(f.path+partSuffix, f.path); err != nil {
 		return errors.Join(err, f.replies.close())
 	}
-	return errors.Join(removeIfThere(f.path+earlierSuffix), f.replies.remove())
+	return errors.Join(removeIfThere(f.path+earlierSuffix), f.replies.remove(), removeIfThere(f.path+argsSuffix))
+}
+
+// setAside keeps what earlier runs made and this one was not asked for.
+func (f *evaluationFile) setAside() error {
+	if f.earlier == nil {
+		return nil
+	}
+	path := f.path + unusedSuffix
+	n, err := f.earlier.unused(path)
+	if n > 0 {
+		f.state.say("not asked for any more, and set aside in %s: %s of earlier runs", path, plural(n, "evaluation", "evaluations"))
+	}
+	return err
 }
 
 // abandon closes everything before anything was written.

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/judge/harness"
 )
 
@@ -18,7 +21,7 @@ const (
 	rateOver = 10 * time.Second
 )
 
-// judgeProgress tells how far `countersign judge` is. It is drawn by a clock of its
+// judgeProgress tells how far judging is. It is drawn by a clock of its
 // own, so that a fast run does not spend its time on it.
 type judgeProgress struct {
 	w        io.Writer
@@ -41,8 +44,7 @@ type judgeTally struct {
 	bytes              int64 // of the traces read
 	all                bool  // the file is read to its end
 	costUSD            float64
-	away               string // the endpoint that is down; empty: none
-	asked              time.Time
+	outage             harness.Outage // Down false: none
 }
 
 type progressAt struct {
@@ -50,13 +52,14 @@ type progressAt struct {
 	made int
 }
 
-func (s *state) startJudgeProgress(f *traceFile) *judgeProgress {
+// startJudgeProgress begins to tell; size is that of the file that is judged, below
+// 0 when it is not known.
+func (s *state) startJudgeProgress(size int64) *judgeProgress {
 	now := time.Now()
 	p := &judgeProgress{
-		w: s.stderr, terminal: s.terminal, size: f.size, stop: make(chan struct{}),
+		w: s.stderr, terminal: s.terminal, size: size, stop: make(chan struct{}),
 		began: now, history: []progressAt{{now, 0}},
 	}
-	f.progress = &progress{judging: p}
 	p.over.Go(p.run)
 	return p
 }
@@ -126,10 +129,30 @@ func (n judgeTally) text(rate float64, size int64) string {
 	if n.failed > 0 {
 		parts = append(parts, thousands(n.failed)+" failed")
 	}
-	if n.away != "" {
-		parts = append(parts, n.away+" does not answer, calls wait and are tried again "+n.asked.Format(time.TimeOnly))
+	if n.outage.Down {
+		parts = append(parts, outageText(n.outage))
 	}
 	return strings.Join(parts, " · ")
+}
+
+// outageText says what an endpoint does that takes no calls, and when it is asked
+// again.
+func outageText(o harness.Outage) string {
+	does := "does not answer"
+	var failed *judge.TransportError
+	if errors.As(o.Err, &failed) {
+		switch {
+		case failed.Status == http.StatusTooManyRequests && failed.RetryAfter > 0:
+			does = fmt.Sprintf("asks to wait (429) for %s", left(failed.RetryAfter))
+		case failed.Status == http.StatusTooManyRequests:
+			does = "asks to wait (429)"
+		case failed.Foreign:
+			does = "answers what is no chat completion"
+		case failed.Status != 0:
+			does = fmt.Sprintf("answers %d", failed.Status)
+		}
+	}
+	return fmt.Sprintf("%s %s, calls wait and are tried again %s", o.Endpoint, does, o.Next.Format(time.TimeOnly))
 }
 
 // total is how many evaluations there will be: known when the file is read, else
@@ -166,6 +189,11 @@ func (p *judgeProgress) planned(evaluations, bytes int) {
 	p.change(func(n *judgeTally) { n.plannedSo += evaluations; n.bytes += int64(bytes) })
 }
 
+// pending counts evaluations that are to be made, where all are known.
+func (p *judgeProgress) pending(evaluations int) {
+	p.change(func(n *judgeTally) { n.plannedSo += evaluations; n.all = true })
+}
+
 func (p *judgeProgress) readAll() { p.change(func(n *judgeTally) { n.all = true }) }
 
 func (p *judgeProgress) kept(evaluations int) {
@@ -174,25 +202,25 @@ func (p *judgeProgress) kept(evaluations int) {
 	}
 }
 
-func (p *judgeProgress) made(costUSD float64, failed bool) {
+func (p *judgeProgress) made(evaluations int, costUSD float64, failed int) {
 	p.change(func(n *judgeTally) {
-		n.made++
+		n.made += evaluations
 		n.costUSD += costUSD
-		if failed {
-			n.failed++
-		}
+		n.failed += failed
 	})
 }
 
 // outage shows that calls wait for an endpoint that is down, and no longer.
 func (p *judgeProgress) outage(o harness.Outage) {
 	p.clear() // the log tells of it too
+	begins := false
 	p.change(func(n *judgeTally) {
-		n.away, n.asked = "", time.Time{}
-		if o.Down {
-			n.away, n.asked = o.Endpoint, o.Next
-		}
+		begins = o.Down && !n.outage.Down
+		n.outage = o
 	})
+	if begins {
+		p.draw(time.Now()) // a log's next line may be long off
+	}
 }
 
 // clear makes room for a message.

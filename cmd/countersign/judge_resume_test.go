@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/judge/harness"
 	"github.com/countersign/countersign/judge/openai/fakeendpoint"
 )
 
@@ -210,20 +211,22 @@ func TestJudgeGoesOnInOrder(t *testing.T) {
 		what                string
 		part, earlier, file string
 		calls               int
+		unused              string
 	}{
-		{"nothing", "", "", "a b c", 3},
-		{"a beginning", "a b", "", "a b c d", 2},
-		{"everything", "a b c", "", "a b c", 0},
-		{"more than is asked for", "a b c d", "", "a b", 0},
-		{"one failed in the middle", "a !b c d", "", "a b c d e", 2},
-		{"the first failed", "!a b c", "", "a b c", 1},
-		{"one is new in the middle", "a c d", "", "a b c d", 1},
-		{"one was taken out", "a b c d", "", "a c d", 0},
-		{"another order", "a b c d", "", "d c b a", 0},
-		{"a run before was cut while it went on", "a b", "!b c d", "a b c d", 0},
-		{"and nothing was copied yet", "", "a !b c", "a b c d", 2},
-		{"of two the newer", "a !c", "c d", "a b c d", 1},
-		{"the rest was set aside and not yet cut off", "a !b c d", "!b c d", "a b c d", 1},
+		{"nothing", "", "", "a b c", 3, ""},
+		{"a beginning", "a b", "", "a b c d", 2, ""},
+		{"everything", "a b c", "", "a b c", 0, ""},
+		{"more than is asked for", "a b c d", "", "a b", 0, "c d"},
+		{"one failed in the middle", "a !b c d", "", "a b c d e", 2, ""},
+		{"the first failed", "!a b c", "", "a b c", 1, ""},
+		{"one is new in the middle", "a c d", "", "a b c d", 1, ""},
+		{"one was taken out", "a b c d", "", "a c d", 0, "b"},
+		{"another order", "a b c d", "", "d c b a", 0, ""},
+		{"a run before was cut while it went on", "a b", "!b c d", "a b c d", 0, ""},
+		{"and nothing was copied yet", "", "a !b c", "a b c d", 2, ""},
+		{"of two the newer", "a !c", "c d", "a b c d", 1, ""},
+		{"the rest was set aside and not yet cut off", "a !b c d", "!b c d", "a b c d", 1, ""},
+		{"of both more than is asked for", "a b !e", "c !d", "a", 0, "c b"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out.jsonl")
@@ -249,6 +252,18 @@ func TestJudgeGoesOnInOrder(t *testing.T) {
 			}
 			if diff := cmp.Diff(strings.Fields(c.file), ids); diff != "" {
 				t.Errorf("evaluations (-want +got):\n%s", diff)
+			}
+			var unused []string
+			if _, err := os.Stat(out + unusedSuffix); err == nil {
+				for _, e := range evaluations(t, readFile(t, out+unusedSuffix)) {
+					unused = append(unused, e.TraceID)
+				}
+				if err := os.Remove(out + unusedSuffix); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := strings.Join(unused, " "); got != c.unused {
+				t.Errorf("set aside: %q, want %q", got, c.unused)
 			}
 			nothingLeft(t, out)
 		})
@@ -396,12 +411,21 @@ func TestProgressText(t *testing.T) {
 		{judgeTally{}, 0, 100, "0"},
 		{judgeTally{kept: 40, plannedSo: 50, all: true}, 0, 100, "40 of 50"},
 		{judgeTally{made: 10, kept: 40, plannedSo: 50, all: true}, 100, 100, "50 of 50 · 100/s"},
+		{judgeTally{plannedSo: 5, all: true, outage: outageOf(judge.TransportError{Message: "refused"})}, 0, 100, "0 of 5 · host does not answer, calls wait and are tried again 12:00:03"},
+		{judgeTally{plannedSo: 5, all: true, outage: outageOf(judge.TransportError{Status: 429, RetryAfter: 20 * time.Second})}, 0, 100, "0 of 5 · host asks to wait (429) for 20 s, calls wait and are tried again 12:00:03"},
+		{judgeTally{plannedSo: 5, all: true, outage: outageOf(judge.TransportError{Status: 429})}, 0, 100, "0 of 5 · host asks to wait (429), calls wait and are tried again 12:00:03"},
+		{judgeTally{plannedSo: 5, all: true, outage: outageOf(judge.TransportError{Status: 503})}, 0, 100, "0 of 5 · host answers 503, calls wait and are tried again 12:00:03"},
 		{judgeTally{made: 1, plannedSo: 10_000_000, all: true}, 100, 100, "1 of 10,000,000 · 100/s · 27 h 46 min left"},
 	} {
 		if got := c.tally.text(c.rate, c.size); got != c.want {
 			t.Errorf("text %q, want %q", got, c.want)
 		}
 	}
+}
+
+// outageOf is that of an endpoint that fails so.
+func outageOf(err judge.TransportError) harness.Outage {
+	return harness.Outage{Endpoint: "host", Down: true, Next: time.Date(2026, 5, 1, 12, 0, 3, 0, time.UTC), Err: &err}
 }
 
 // writePart leaves what an earlier run has written.

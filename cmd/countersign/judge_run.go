@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 
 	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/judge/harness"
@@ -24,20 +23,19 @@ type judging struct {
 	policy   judge.Policy // that of a trace without a project
 	progress *judgeProgress
 
-	traces, made, kept, failed int // failed: the judge failed for good
-	statuses                   map[judge.Status]int
-	verdicts                   map[judge.Verdict]int
-	costUSD                    float64
-	unpriced                   int
-	overBudget                 *harness.BudgetError // nil: there was room
-	unmade                     error                // of the first evaluation that could not be made for another reason
-	down                       func() bool          // an endpoint is, and calls to it wait
+	traces      int
+	tally       *runTally
+	overBudget  *harness.BudgetError      // nil: there was room
+	misdirected *harness.MisdirectedError // nil: what answers is an endpoint
+	unmade      error                     // of the first evaluation that could not be made for another reason
+	down        func() bool               // an endpoint is, and calls to it wait
 }
 
-func newJudging(s *state, h *harness.Harness, file *traceFile, out *evaluationFile, run string, down func() bool) *judging {
+func newJudging(s *state, h *harness.Harness, file *traceFile, out *evaluationFile, run string, policy judge.Policy, down func() bool) *judging {
+	progressing := s.startJudgeProgress(file.size)
+	file.progress = &progress{judging: progressing}
 	return &judging{
-		state: s, down: down, harness: h, file: file, out: out, run: run, policy: judge.DefaultPolicy(), progress: s.startJudgeProgress(file),
-		statuses: map[judge.Status]int{}, verdicts: map[judge.Verdict]int{},
+		state: s, down: down, harness: h, file: file, out: out, run: run, policy: policy, progress: progressing, tally: newRunTally(),
 	}
 }
 
@@ -56,13 +54,13 @@ type group struct {
 	under   judge.Effective // the policy for them, where there are several
 }
 
-// all judges the whole file. When it is told to end, evaluations under way get a while to
+// all judges the whole file, so many evaluations at once. When it is told to end, evaluations under way get a while to
 // come to an end; what is made is written, up to the first that was not.
-func (j *judging) all(told context.Context, concurrency int) error {
+func (j *judging) all(told context.Context, atOnce int) error {
 	defer j.progress.end()
 	// The channel of channels keeps the order; its size bounds the memory.
-	inOrder := make(chan group, 4*concurrency)
-	slots := make(chan struct{}, concurrency)
+	inOrder := make(chan group, 4*atOnce)
+	hands := newHands(atOnce)
 	ctx, cancel := context.WithCancel(told)
 	defer cancel()
 	working, stopWorking := outliving(told, judgeGrace)
@@ -72,14 +70,13 @@ func (j *judging) all(told context.Context, concurrency int) error {
 			stopWorking()
 			return
 		}
-		if under := len(slots); under > 0 {
+		if under := int(hands.busy.Load()); under > 0 {
 			j.file.progress.pause()
 			j.state.say("stopping: %s under way may take up to %s to end; stop again to end at once", plural(under, "evaluation", "evaluations"), judgeGrace)
 		}
 	})()
 
 	var readErr error
-	var workers sync.WaitGroup
 	go func() {
 		defer close(inOrder)
 		readErr = j.plan(ctx, func(t *judge.Trace, planned []judge.Planned, kept [][]byte) bool {
@@ -100,27 +97,23 @@ func (j *judging) all(told context.Context, concurrency int) error {
 					g.results[i] <- made{kept: kept[i]}
 					continue
 				}
-				select {
-				case slots <- struct{}{}:
-				case <-ctx.Done():
+				if !hands.give(ctx, func() { g.results[i] <- j.one(working, t, p) }) {
 					for _, rest := range g.results[i:] {
 						rest <- made{err: errInterrupted}
 					}
 					return false
 				}
-				workers.Go(func() {
-					defer func() { <-slots }()
-					g.results[i] <- j.one(working, t, p)
-				})
 			}
 			return true
 		})
-		workers.Wait()
+		hands.end()
 	}()
 	writeErr := j.write(inOrder, cancel, func() { cancel(); stopWorking() })
 	switch {
 	case writeErr != nil:
 		return fmt.Errorf("write evaluations: %w", writeErr)
+	case j.misdirected != nil:
+		return usageError{j.misdirected}
 	case j.overBudget != nil:
 		return j.overBudget
 	case readErr == nil && j.unmade != nil:
@@ -166,6 +159,8 @@ func (j *judging) write(inOrder <-chan group, stopReading, stop func()) (err err
 				all = append(all, m)
 			case errors.As(m.err, &j.overBudget):
 				stopReading() // what is under way may still have room
+			case errors.As(m.err, &j.misdirected):
+				stop()
 			case errors.As(m.err, &unkept) && err == nil:
 				err = unkept
 			case j.unmade == nil:
@@ -193,6 +188,9 @@ func (j *judging) writeGroup(all []made, under judge.Effective) error {
 	}
 	for _, m := range all {
 		if m.kept != nil {
+			if err := j.tally.before(m.kept); err != nil {
+				return err
+			}
 			if err := j.out.keep(m.kept); err != nil {
 				return err
 			}
@@ -237,10 +235,12 @@ func (j *judging) plan(ctx context.Context, start func(*judge.Trace, []judge.Pla
 			}
 			g := planned[begin:end]
 			inPlace, kept, err := j.out.before(&t, g)
+			if err == nil {
+				err = j.keep(inPlace, kept)
+			}
 			if err != nil {
 				return err
 			}
-			j.keep(inPlace, kept)
 			if !inPlace && !start(&t, g, kept) {
 				return stopped(ctx)
 			}
@@ -254,29 +254,32 @@ func together(a, b judge.Planned) bool {
 	return a.Judge == b.Judge && a.Judgment == judge.NoJudgment && b.Judgment == judge.NoJudgment
 }
 
-// keep counts what earlier runs made.
-func (j *judging) keep(inPlace bool, kept [][]byte) {
+// keep counts what earlier runs made. What is copied is counted as it is written.
+func (j *judging) keep(inPlace bool, kept [][]byte) error {
 	n := 0
 	for _, line := range kept {
-		if inPlace || line != nil {
-			n++
+		if line == nil {
+			continue
+		}
+		n++
+		if !inPlace {
+			continue
+		}
+		if err := j.tally.before(line); err != nil {
+			return err
 		}
 	}
-	j.kept += n
 	j.progress.kept(n)
+	return nil
 }
 
 func (j *judging) count(e judge.Evaluation) {
-	j.made++
-	j.statuses[e.Status]++
-	j.verdicts[e.Verdict]++
-	j.costUSD += e.CostUSD
-	j.unpriced += e.UnpricedCalls
-	failed := judgeFailed(e)
-	if failed {
-		j.failed++
+	j.tally.add(tallied{e.Status, e.Verdict, e.CostUSD, e.UnpricedCalls, e.Reasons}, false)
+	failed := 0
+	if judgeFailed(e) {
+		failed = 1
 	}
-	j.progress.made(e.CostUSD, failed)
+	j.progress.made(1, e.CostUSD, failed)
 }
 
 func judgeFailed(e judge.Evaluation) bool {
@@ -289,23 +292,6 @@ func judgeFailed(e judge.Evaluation) bool {
 }
 
 func (j *judging) summary() string {
-	text := fmt.Sprintf("%s, %s: %s accepted, %s for review, %s refused; %s pass, %s borderline, %s fail, %s without a verdict; %s refused",
-		plural(j.traces, "trace", "traces"), plural(j.made, "evaluation", "evaluations"),
-		thousands(j.statuses[judge.Accepted]), thousands(j.statuses[judge.InReview]), thousands(j.statuses[judge.Refused]),
-		thousands(j.verdicts[judge.Pass]), thousands(j.verdicts[judge.Borderline]), thousands(j.verdicts[judge.Fail]),
-		thousands(j.verdicts[""]),
-		plural(j.file.refused, "line", "lines"))
-	if j.kept > 0 {
-		text += fmt.Sprintf("; %s kept from before", thousands(j.kept))
-	}
-	if j.costUSD > 0 {
-		text += fmt.Sprintf("; $%.4f", j.costUSD)
-	}
-	if j.unpriced > 0 && j.costUSD > 0 {
-		text += fmt.Sprintf(" and %s without a price", plural(j.unpriced, "call", "calls"))
-	}
-	if j.failed > 0 {
-		text += fmt.Sprintf("\n%s could not be judged: the reasons say why (judge_failed)", plural(j.failed, "evaluation", "evaluations"))
-	}
-	return text
+	return fmt.Sprintf("%s, %s; %s refused%s",
+		plural(j.traces, "trace", "traces"), j.tally.text(), plural(j.file.refused, "line", "lines"), j.tally.rest())
 }

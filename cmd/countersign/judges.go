@@ -163,6 +163,9 @@ type faultView struct {
 // faultsOf takes apart the faults of definitions.
 func faultsOf(path string, err error) []faultView {
 	var one *judge.DefinitionError
+	if usage, ok := err.(usageError); ok {
+		err = usage.error
+	}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []faultView
 		for _, e := range joined.Unwrap() {
@@ -182,8 +185,8 @@ func (c judgesValidateCmd) Run(s *state) error {
 	found := validated{Judges: []judgeView{}, Faults: []faultView{}}
 	for _, path := range c.Paths {
 		judges, err := judge.LoadDefinitions(path)
-		if err == nil {
-			_, err = catalogue(builtin.Judges(), judges)
+		if _, taken := catalogue(builtin.Judges(), judges); taken != nil {
+			err = errors.Join(err, taken)
 		}
 		if err != nil {
 			var place *judge.DefinitionError

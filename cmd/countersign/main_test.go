@@ -15,7 +15,7 @@ import (
 
 // TestMain lets scripts run this program as countersign.
 func TestMain(m *testing.M) {
-	testscript.Main(tests{m}, map[string]func(){"countersign": main})
+	testscript.Main(tests{m}, map[string]func(){"countersign": main, "bare": bareMain})
 }
 
 // tests are the package's, and end the PostgreSQL that they started.

@@ -287,7 +287,7 @@ func TestJudgeInterrupted(t *testing.T) {
 		t.Error("the file of an interrupted run has the name of a whole one")
 	}
 	c = mustRun(t, exitOK, nil, "judge", "--out", out, writeFile(t, "t.jsonl", lines(30)))
-	if got, want := c.messages.String(), "30 traces, 10 evaluations: "; !strings.Contains(got, want) {
+	if got, want := c.messages.String(), "30 traces, 30 evaluations: "; !strings.Contains(got, want) || !strings.Contains(got, "20 of them there from before") {
 		t.Errorf("messages %q, want %q in them", got, want)
 	}
 	text, err := os.ReadFile(out)

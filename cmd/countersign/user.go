@@ -47,7 +47,7 @@ func (c userAddCmd) Run(ctx context.Context, s *state) error {
 		}
 		s.say("added %s as %s", u.Email, u.Role)
 		if password == "" {
-			s.say("there is no password yet: set one with `countersign user password %s`", u.Email)
+			s.say("there is no password yet: set one with `countersign user password %s`; standard input is read only with --password-stdin", u.Email)
 		}
 		return nil
 	})

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync/atomic"
@@ -41,13 +43,21 @@ func drain(ctx context.Context, judges *harnesses, project string, concurrency i
 	if err != nil {
 		return 0, err
 	}
-	p := judges.state.startProgress("judging", int64(pending), false)
+	p := judges.state.startJudgeProgress(-1)
 	defer p.end()
+	p.pending(pending)
+	breakers := judges.shared.Breakers
+	breakers.Changed, breakers.Misdirected = p.outage, true
+	defer func() { breakers.Changed, breakers.Misdirected = nil, false }()
 	var judged counter
 	worker.Patience = importPatience
-	worker.Done = func(n int) { judged.add(n); p.add(int64(n)) }
+	worker.Done = func(n int) { judged.add(n); p.made(n, 0, 0) }
 	err = worker.Drain(ctx)
-	if err == nil {
+	var wrong *harness.MisdirectedError
+	switch {
+	case errors.As(err, &wrong):
+		err = fmt.Errorf("%w. What is queued is kept, and waits for an endpoint", wrong)
+	case err == nil:
 		err = stopped(ctx)
 	}
 	if err == nil {

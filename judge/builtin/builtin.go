@@ -21,6 +21,8 @@ import (
 	"strings"
 	"sync"
 
+	jsonv1 "github.com/go-json-experiment/json/v1" // encoding/json's ways in half its time
+
 	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/judge/evidence"
 )
@@ -183,7 +185,11 @@ const epsilon = 1e-9
 // decode reads a report. A schema takes 4.0 and 1e2 as the whole numbers that they
 // are, and so does this.
 func decode[T any](report json.RawMessage) (T, error) {
-	var v T
+	var quick T
+	if jsonv1.Unmarshal(report, &quick) == nil {
+		return quick, nil
+	}
+	var v T // encoding/json itself says what is wrong
 	err := json.Unmarshal(report, &v)
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) && strings.HasPrefix(kind.Value, "number") {

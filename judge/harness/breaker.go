@@ -28,6 +28,10 @@ type Breakers struct {
 	// Patience is how long an outage is waited for. Then waiting calls end with
 	// an *OutageError, which says nothing of their evaluations. For ever when 0.
 	Patience time.Duration
+	// Misdirected ends the calls to an endpoint that never gave a reply and answers
+	// what is no chat completion, with a *MisdirectedError: for a command whose
+	// user can put the address right. Else that is an outage like another.
+	Misdirected bool
 	// Changed is told when an outage begins, goes on after a probe, and ends. It
 	// is called by one goroutine at a time for an endpoint, and holds calls up while
 	// it runs. May be nil.
@@ -62,6 +66,15 @@ func (e *OutageError) Error() string {
 
 // Unwrap is the newest failure.
 func (e *OutageError) Unwrap() error { return e.Err }
+
+// MisdirectedError says that what answers at the address of an endpoint is none.
+// It says nothing of the evaluation, which belongs back in the queue.
+type MisdirectedError struct{ Err error }
+
+func (e *MisdirectedError) Error() string { return e.Err.Error() }
+
+// Unwrap is what came.
+func (e *MisdirectedError) Unwrap() error { return e.Err }
 
 // of is the breaker of an endpoint, by the name it is planned under.
 func (b *Breakers) of(endpoint string) *breaker {
@@ -119,8 +132,10 @@ type breaker struct {
 	callers  int // calls that are made, or wait to be tried again
 	answers  int // there were
 	outages  int // that ended
+	replied  bool
 	err      error
-	changed  chan struct{} // closed and made anew with each change
+	wrong    *MisdirectedError // nil: the address may be right
+	changed  chan struct{}     // closed and made anew with each change
 }
 
 // turn is the leave to make one call.
@@ -153,6 +168,8 @@ func (b *breaker) enter(ctx context.Context) (turn, error) {
 	for {
 		now := time.Now()
 		switch {
+		case b.wrong != nil:
+			return turn{}, b.wrong
 		case !b.down:
 			return turn{answers: b.answers, outages: b.outages}, nil
 		case b.rules.Patience > 0 && now.Sub(b.since) >= b.rules.Patience:
@@ -193,6 +210,14 @@ func (b *breaker) await(ctx context.Context, now time.Time) error {
 		return context.Cause(ctx)
 	}
 	return nil
+}
+
+// reply notes a model's reply: the endpoint is up, and it is one.
+func (b *breaker) reply(t turn) {
+	b.mu.Lock()
+	b.replied = true
+	b.mu.Unlock()
+	b.answered(t)
 }
 
 // answered notes an answer, whatever it says: the endpoint is up.
@@ -239,24 +264,39 @@ func (b *breaker) failed(t turn, err *judge.TransportError, answers int, longest
 	b.failures++
 	b.err = err
 	b.host = cmp.Or(err.Endpoint, b.host)
-	begins := b.failures >= max(cmp.Or(b.rules.After, 5), b.callers) || err.RetryAfter > longest || answers == b.answers
+	first := err.Foreign && !b.replied
+	if first && b.rules.Misdirected {
+		b.wrong = &MisdirectedError{err}
+		b.tell()
+		return true
+	}
+	begins := b.failures >= max(cmp.Or(b.rules.After, 5), b.callers) || err.RetryAfter > longest || answers == b.answers || first
 	switch {
 	case b.down && !t.probe: // it was under way when the outage began
 		return true
 	case b.down:
 		b.wait = min(2*b.wait, cmp.Or(b.rules.Longest, time.Minute))
 	case begins:
-		b.down, b.since, b.wait = true, time.Now(), cmp.Or(b.rules.First, time.Second)
+		b.down, b.since, b.wait = true, time.Now(), cmp.Or(err.RetryAfter, b.rules.First, time.Second)
 		b.log().Warn("the model endpoint takes no calls; they wait until it answers again",
 			"endpoint", b.host, "failures", b.failures, "error", err)
 	default:
 		return false
 	}
-	// An endpoint that says when to come back knows better than the doubling does.
-	b.next = time.Now().Add(jittered(cmp.Or(min(err.RetryAfter, longest), b.wait)))
+	// An endpoint that says when to come back is not asked before, and each time
+	// that it says so again a little later: "in a second" may go on for hours.
+	wait := b.wait
+	if err.RetryAfter > 0 {
+		wait = max(min(err.RetryAfter, longest), min(b.wait, longestAsked))
+	}
+	b.next = time.Now().Add(jittered(wait))
 	b.tell()
 	return true
 }
+
+// longestAsked bounds the doubling for an endpoint that says itself when to come
+// back.
+const longestAsked = 30 * time.Second
 
 // tell wakes whoever waits and calls the hook; the lock is held.
 func (b *breaker) tell() {

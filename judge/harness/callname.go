@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash"
-	"io"
 	"strconv"
 
 	"github.com/countersign/countersign/judge"
@@ -23,14 +22,14 @@ func (l *line) callName(c judge.Conversation, p judge.Params) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encode the call: %w", err)
 	}
-	h := sha256.New()
-	sized(h, l.chat.Name())
+	h := sizedHash{Hash: sha256.New()}
+	h.add(l.chat.Name())
 	for _, m := range c {
-		sized(h, m.Role)
-		sized(h, m.Content)
+		h.add(m.Role)
+		h.add(m.Content)
 	}
-	sized(h, string(rest))
-	sized(h, string(schema))
+	h.add(string(rest))
+	h.add(string(schema))
 	name := hex.EncodeToString(h.Sum(nil))
 	if l.asked == nil {
 		l.asked = map[string]int{}
@@ -41,9 +40,18 @@ func (l *line) callName(c judge.Conversation, p judge.Params) (string, error) {
 	return name, nil
 }
 
-// sized writes a text with its length before it, so that no two lists of texts
-// read alike.
-func sized(h hash.Hash, text string) {
-	io.WriteString(h, strconv.Itoa(len(text))+" ") // never fails: a hash takes everything
-	io.WriteString(h, text)
+// sizedHash hashes texts, each with its length before it, so that no two lists of
+// texts read alike.
+type sizedHash struct {
+	hash.Hash
+	buffer [4096]byte // a text is hashed through it, since it is no slice of bytes
+}
+
+func (h *sizedHash) add(text string) {
+	h.Write(append(strconv.AppendInt(h.buffer[:0], int64(len(text)), 10), ' ')) // never fails: a hash takes everything
+	for len(text) > 0 {
+		n := copy(h.buffer[:], text)
+		h.Write(h.buffer[:n])
+		text = text[n:]
+	}
 }

@@ -52,7 +52,7 @@ func (h *Harness) answer(ctx context.Context, l *line, ask asking, e *judge.Eval
 			return outcome{failure: judge.ReasonJudgeFailed, detail: err.Error(), err: err}
 		}
 		h.probed(l, e)
-		attempt := newAttempt(l, e, conversation, reply, retries)
+		attempt := h.newAttempt(l, e, conversation, reply, retries)
 		attempt.Sample, attempt.StepsFrom = ask.sample, ask.stepsFrom
 		if unusable := unusable(reply); unusable != "" {
 			attempt.Errors = []string{unusable}
@@ -96,7 +96,7 @@ func (h *Harness) unanswered(l *line, e *judge.Evaluation, retries int) {
 // probed makes attempts of the probes that a call took: they were paid for.
 func (h *Harness) probed(l *line, e *judge.Evaluation) {
 	for _, reply := range l.probes {
-		probe := newAttempt(l, e, judge.ProbePrompt(), reply, 0)
+		probe := h.newAttempt(l, e, judge.ProbePrompt(), reply, 0)
 		probe.Purpose = judge.PurposeProbe
 		h.attempted(e, probe)
 	}
@@ -104,13 +104,16 @@ func (h *Harness) probed(l *line, e *judge.Evaluation) {
 }
 
 // newAttempt is the record of a call that brought a reply.
-func newAttempt(l *line, e *judge.Evaluation, c judge.Conversation, reply judge.Reply, retries int) judge.Attempt {
+func (h *Harness) newAttempt(l *line, e *judge.Evaluation, c judge.Conversation, reply judge.Reply, retries int) judge.Attempt {
 	attempt := judge.Attempt{
 		Number: e.Attempts + 1, Engine: l.chat.Name(), Endpoint: reply.Endpoint,
 		ModelAsked: l.planned.Model, ModelAnswered: reply.Model, Parameters: reply.Parameters,
-		Prompt: encodeConversation(c), Reply: reply.Text, FinishReason: reply.FinishReason,
+		Reply: reply.Text, FinishReason: reply.FinishReason,
 		Tokens: reply.Tokens, CostUSD: reply.CostUSD, LatencyMS: reply.Latency.Milliseconds(),
 		TransportRetries: retries, StartedAt: reply.StartedAt, Unpriced: reply.Unpriced,
+	}
+	if !h.config.NoPrompts {
+		attempt.Prompt = encodeConversation(c)
 	}
 	if retries > 0 {
 		attempt.TransportError = l.failure

@@ -81,7 +81,7 @@ func (h *Harness) cutReference(ctx context.Context, l *line, cut *judge.Judge, c
 		return nil, err
 	}
 	h.probed(l, e)
-	attempt := newAttempt(l, e, conversation, reply, retries)
+	attempt := h.newAttempt(l, e, conversation, reply, retries)
 	attempt.Purpose = judge.PurposeDecomposition
 	steps, fault := h.readSteps(cut, t.Reference, reply, &attempt)
 	if fault != "" {

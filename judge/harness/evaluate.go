@@ -12,8 +12,9 @@ import (
 // engine cannot do, or does badly, is an evaluation in review with its reason.
 // The draw says how it came to be reviewed, nil when it is not.
 //
-// The only errors are that of ctx, a LedgerError, an OutageError and a
-// BudgetError; the work is then unfinished and belongs back in the queue.
+// The only errors are that of ctx, a LedgerError, an OutageError, a
+// MisdirectedError, a BudgetError and a NoTurnError; the work is then unfinished
+// and belongs back in the queue.
 func (h *Harness) Evaluate(ctx context.Context, t *judge.Trace, p judge.Planned) (judge.Evaluation, *judge.Draw, error) {
 	return h.evaluate(ctx, task{trace: t, planned: p})
 }
@@ -106,13 +107,19 @@ func unfinished(ctx context.Context, got *outcome) error {
 	var unkept *LedgerError
 	var down *OutageError
 	var spent *BudgetError
+	var wrong *MisdirectedError
+	var late *NoTurnError
 	switch {
 	case errors.As(got.err, &unkept):
 		return unkept
 	case errors.As(got.err, &down):
 		return down
+	case errors.As(got.err, &wrong):
+		return wrong
 	case errors.As(got.err, &spent):
 		return spent
+	case errors.As(got.err, &late):
+		return late
 	case ctx.Err() == nil || got.failure == "":
 		return nil
 	}

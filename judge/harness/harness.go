@@ -54,6 +54,15 @@ type Config struct {
 	// Ledger keeps replies until their evaluation is stored; nil: none is kept,
 	// and an evaluation that was cut off begins anew.
 	Ledger judge.ReplyLedger
+	// Turn is taken for each call to a model and given back when its reply is there
+	// or it failed for good, so that who bounds calls can make more evaluations than
+	// that at once: one is prepared or checked while the others wait for their model.
+	// first says that the evaluation has made no call yet. An error is that of ctx,
+	// or says that no more evaluations are to begin: Evaluate then returns it as a
+	// NoTurnError. nil: as many calls as evaluations.
+	Turn func(ctx context.Context, first bool) (done func(), err error)
+	// NoPrompts leaves the prompt out of attempts, for who throws attempts away.
+	NoPrompts bool
 }
 
 // Harness judges traces. It is safe for concurrent use.

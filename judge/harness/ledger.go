@@ -16,6 +16,7 @@ type line struct {
 	planned judge.Planned
 	key     string // under which ledger and purse know the evaluation
 	under   judge.Effective
+	called  bool           // a model, or was about to
 	probes  []judge.Reply  // of the endpoint, that no attempt holds yet
 	asked   map[string]int // how often each call was made
 	failure string         // the newest of the tries that the last call took before its reply
@@ -43,7 +44,7 @@ func (h *Harness) call(ctx context.Context, l *line, c judge.Conversation, p jud
 		return judge.Reply{}, 0, &refusedEndpoint{field, message}
 	}
 	if h.config.Ledger == nil && h.config.Purse == nil {
-		return h.send(ctx, l, nil, c, p)
+		return h.inTurn(ctx, l, nil, c, p)
 	}
 	name, err := l.callName(c, p)
 	if err != nil {
@@ -60,7 +61,7 @@ func (h *Harness) call(ctx context.Context, l *line, c judge.Conversation, p jud
 		}
 	}
 	pay := h.payment(l, name, c, p)
-	reply, retries, err := h.send(ctx, l, pay, c, p)
+	reply, retries, err := h.inTurn(ctx, l, pay, c, p)
 	// What is paid for is kept even when the worker is being stopped.
 	keeping, stop := outliving(ctx, keepGrace)
 	defer stop()

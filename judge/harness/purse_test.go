@@ -75,9 +75,13 @@ func TestBudgetIsNeverPassed(t *testing.T) {
 		l := newList(100, planned("v"))
 		ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 		defer stop()
-		w := harness.Worker{List: l, Harness: h, Concurrency: 8, Log: slog.New(slog.DiscardHandler)}
+		log := &journal{}
+		w := harness.Worker{List: l, Harness: h, Name: "inside", Concurrency: 8, Log: slog.New(slog.NewTextHandler(log, nil))}
 		if err := w.Run(ctx); err != nil {
 			t.Fatal(err)
+		}
+		if said := log.text.String(); !strings.Contains(said, "on hold until it is raised") || strings.Contains(said, "level=ERROR") || strings.Contains(said, "inside") {
+			t.Errorf("a budget that did what it is for is no error, and the worker's name helps nobody:\n%s", said)
 		}
 		spent, held := purse.Accounts()
 		if s.over != "" || spent > dollar/4 || held != 0 {

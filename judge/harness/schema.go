@@ -58,7 +58,7 @@ var english = message.NewPrinter(language.English)
 // faults lists everything in a report that the schema does not allow, each with
 // its JSON pointer and, where one was received, the value.
 func (s *schema) faults(report json.RawMessage) []string {
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(report))
+	value, err := valueOf(report)
 	if err != nil {
 		return []string{"the report is not valid JSON: " + err.Error()}
 	}

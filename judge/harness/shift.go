@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -18,8 +19,10 @@ type shift struct {
 	slots  chan struct{} // one taken by each evaluation that calls a model and has its place
 	calls  sync.WaitGroup
 	outage *outage
+	ended  chan struct{} // closed when the run can't go on
 
 	mu    sync.Mutex
+	fault error            // why it can't
 	holds map[string]*hold // by evaluation
 	begun int              // evaluations that call a model and have not ended
 	away  map[string]int   // of those, that gave up their place; by Planned.EngineKey
@@ -42,12 +45,32 @@ func (s *shift) engines() (open []string, down bool) {
 	return open, down
 }
 
+// end ends the run with an error; the first one counts.
+func (s *shift) end(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fault == nil {
+		s.fault = err
+		close(s.ended)
+	}
+}
+
+// over is why the run can't go on; nil: it can.
+func (s *shift) over() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fault
+}
+
 // waitForSlot waits until one more model call may start, or ctx ended. The
-// error is that of a list whose failing was waited for long enough.
+// error is that of a list whose failing was waited for long enough, or why the run
+// can't go on.
 func (s *shift) waitForSlot(ctx context.Context) error {
 	select {
 	case <-s.outage.over:
 		return s.outage.fault()
+	case <-s.ended:
+		return s.over()
 	default:
 	}
 	select {
@@ -55,6 +78,8 @@ func (s *shift) waitForSlot(ctx context.Context) error {
 		<-s.slots
 	case <-s.outage.over:
 		return s.outage.fault()
+	case <-s.ended:
+		return s.over()
 	case <-ctx.Done():
 	}
 	return nil
@@ -148,12 +173,29 @@ func (s *shift) one(held *hold) *judge.Finished {
 	})
 	if err != nil {
 		if held.ctx.Err() == nil {
-			s.worker.log().Error("an evaluation goes back to the queue",
-				"worker", s.worker.name(), "evaluation", work.EvaluationID, "error", err)
-			s.rest(s.worker.idle()) // so that it is not taken and failed at full speed
+			s.unfinished(work, err)
 		}
 		return nil
 	}
 	e.ID = work.EvaluationID
 	return &judge.Finished{Work: work, Evaluation: e, Draw: draw, Key: work.EvaluationID}
+}
+
+// unfinished tells why work goes back to the queue, and keeps it from being taken
+// and failed again at full speed.
+func (s *shift) unfinished(work judge.Work, err error) {
+	var wrong *MisdirectedError
+	var spent *BudgetError
+	switch log := s.worker.log(); {
+	case errors.As(err, &wrong):
+		s.end(wrong)
+		return
+	case errors.As(err, &spent): // the run was stopped as it was meant to be
+		log.Info("the budget of the run has no room for the next call: its evaluations are on hold until it is raised",
+			"project", work.Project, "run", work.Trace.Run, "evaluation", work.EvaluationID, "cause", spent)
+	default:
+		log.Error("an evaluation goes back to the queue",
+			"worker", s.worker.name(), "evaluation", work.EvaluationID, "error", err)
+	}
+	s.rest(s.worker.idle())
 }

@@ -106,7 +106,7 @@ func (h *Harness) send(ctx context.Context, l *line, pay *payment, c judge.Conve
 		made, tries = made+1, tries+1
 		reply, err := h.reply(ctx, chat, c, p)
 		if err == nil {
-			b.answered(turn)
+			b.reply(turn)
 			return reply, made - 1, nil
 		}
 		pay.failed(err)
@@ -158,7 +158,7 @@ func (h *Harness) reply(ctx context.Context, chat judge.Chat, c judge.Conversati
 func (h *Harness) probe(ctx context.Context, l *line, pay *payment, t turn, model string) (up bool, err error) {
 	reply, err := h.reply(ctx, l.chat, judge.ProbePrompt(), judge.Params{Model: model, MaxTokens: h.config.MaxTokens, Seed: h.config.Seed})
 	if err == nil {
-		l.breaker.answered(t)
+		l.breaker.reply(t)
 		l.probes = append(l.probes, reply)
 		return true, nil
 	}

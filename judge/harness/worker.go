@@ -3,6 +3,7 @@ package harness
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -60,7 +61,8 @@ type Worker struct {
 const drainPoll = 50 * time.Millisecond
 
 // Run works until ctx ends and returns nil then. A list that fails is waited for
-// as long as Patience lets it; that is the only error.
+// as long as Patience lets it. The other error is a *MisdirectedError, where the
+// breakers end calls with it.
 func (w *Worker) Run(ctx context.Context) error { return w.run(ctx, false) }
 
 // Drain works until the list has nothing left for it, or ctx ends. What waits for
@@ -73,6 +75,7 @@ func (w *Worker) run(ctx context.Context, drain bool) error {
 	shift := &shift{
 		worker: w, ctx: working, slots: make(chan struct{}, cmp.Or(w.Concurrency, 4)), away: map[string]int{},
 		outage: &outage{log: w.log().With("worker", w.name()), patience: w.Patience, over: make(chan struct{})},
+		ended:  make(chan struct{}),
 		holds:  map[string]*hold{},
 	}
 	beating := shift.beat()
@@ -82,6 +85,13 @@ func (w *Worker) run(ctx context.Context, drain bool) error {
 	calls := false
 	for ctx.Err() == nil {
 		if err := shift.waitForSlot(ctx); err != nil {
+			var wrong *MisdirectedError
+			if errors.As(err, &wrong) {
+				if w.Harness.config.Breakers.Down() {
+					stop() // calls to another endpoint wait for it
+				}
+				return wrong // else they may come to their end
+			}
 			stop() // what is under way can't be brought back either
 			return fmt.Errorf("worker %s: %w", w.name(), err)
 		}
@@ -100,7 +110,7 @@ func (w *Worker) run(ctx context.Context, drain bool) error {
 		shift.outage.ended()
 		if len(claimed) == 0 {
 			if drain && !down && shift.idle() {
-				return nil
+				return shift.over()
 			}
 			wait := w.idle()
 			if drain && !down {

@@ -60,9 +60,10 @@ const defaultBaseURL = "https://api.openai.com/v1"
 
 // Engine is the engine judge.EngineOpenAI. It is safe for concurrent use.
 type Engine struct {
-	chat     openai.ChatCompletionService
+	client   openai.Client
 	name     string
 	host     string
+	path     string // of the base URL, without a slash at its end
 	secrets  *strings.Replacer
 	prices   map[string]Price
 	unpriced sync.Map // models that were called without a price
@@ -70,6 +71,7 @@ type Engine struct {
 	pace     *pace
 	dialects dialects
 	formats  formats
+	written  written
 	now      func() time.Time
 }
 
@@ -106,8 +108,10 @@ func New(c Config) (*Engine, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = c.InFlight
 	transport.MaxIdleConns = c.InFlight
+	// A prompt with its trace goes out, and a report comes in, in one piece.
+	transport.WriteBufferSize, transport.ReadBufferSize = 32<<10, 8<<10
 
-	// The service is made without the library's defaults, which would read
+	// The client is made without the library's defaults, which would read
 	// keys, organisations and headers from the environment.
 	options := []option.RequestOption{
 		option.WithBaseURL(root(base)),
@@ -138,7 +142,8 @@ func New(c Config) (*Engine, error) {
 		}
 	}
 	e := &Engine{
-		chat: openai.NewChatCompletionService(options...), name: cmp.Or(c.Name, base.Host), host: base.Host,
+		client: openai.Client{Options: options}, name: cmp.Or(c.Name, base.Host), host: base.Host,
+		path:    strings.TrimRight(base.Path, "/"),
 		secrets: strings.NewReplacer(secrets...), prices: c.Prices,
 		inFlight: make(chan struct{}, c.InFlight), now: c.Now,
 	}

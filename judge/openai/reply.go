@@ -32,10 +32,7 @@ func (e *Engine) Reply(ctx context.Context, c judge.Conversation, p judge.Params
 	case <-ctx.Done():
 		return judge.Reply{}, context.Cause(ctx)
 	}
-	messages, err := messagesOf(c)
-	if err != nil {
-		return judge.Reply{}, err
-	}
+	messages := messagesOf(c, len(p.Schema)+512)
 	var own *probe // held while this call finds out what the endpoint takes
 	defer func() { own.end() }()
 	for adaption := 0; ; adaption++ {
@@ -54,7 +51,7 @@ func (e *Engine) Reply(ctx context.Context, c judge.Conversation, p judge.Params
 		if err != nil {
 			return judge.Reply{}, err
 		}
-		reply, err := e.call(ctx, messages, sent, p.Model)
+		reply, err := e.call(ctx, bodyOf(messages, sent, adaption == 0), sent, p.Model)
 		if err == nil {
 			return reply, nil
 		}
@@ -98,29 +95,29 @@ func needs(c judge.Conversation) judge.Budget {
 }
 
 // call makes one HTTP request.
-func (e *Engine) call(ctx context.Context, messages, sent json.RawMessage, model string) (judge.Reply, error) {
+func (e *Engine) call(ctx context.Context, body []byte, sent json.RawMessage, model string) (judge.Reply, error) {
 	start := e.now()
-	// The body is written here, once; the library's own would be written anew
-	// for each try and again for what is logged.
-	completion, err := e.chat.New(ctx, openai.ChatCompletionNewParams{}, option.WithRequestBody("application/json", bodyOf(messages, sent)))
+	// The body is written here, once; the library's own would be written anew for
+	// each try and again for what is logged. Likewise the answer is read here.
+	var answer []byte
+	var response *http.Response
+	err := e.client.Post(ctx, "chat/completions", body, &answer, option.WithResponseInto(&response))
 	took := e.now().Sub(start)
 	if err != nil {
 		return judge.Reply{}, err
 	}
+	a, err := e.completionOf(response, answer)
+	if err != nil {
+		return judge.Reply{}, err
+	}
 	reply := judge.Reply{
-		Model: e.secrets.Replace(completion.Model), Endpoint: e.host, Parameters: sent,
-		Tokens:  judge.Tokens{Prompt: int(completion.Usage.PromptTokens), Completion: int(completion.Usage.CompletionTokens)},
-		Latency: took, StartedAt: start,
+		Text: e.secrets.Replace(a.text), Refusal: e.secrets.Replace(a.refusal), FinishReason: a.finishReason,
+		Model: e.secrets.Replace(a.model), Endpoint: e.host, Parameters: sent,
+		Tokens: a.tokens, Latency: took, StartedAt: start,
 	}
 	var known bool
 	reply.CostUSD, known = e.cost(model, reply.Tokens)
 	reply.Unpriced = !known
-	if len(completion.Choices) > 0 {
-		choice := completion.Choices[0]
-		reply.Text = e.secrets.Replace(choice.Message.Content)
-		reply.Refusal = e.secrets.Replace(choice.Message.Refusal)
-		reply.FinishReason = choice.FinishReason
-	}
 	return reply, nil
 }
 
@@ -139,6 +136,10 @@ func message(err *openai.Error) string {
 // failure is an error of a call as the harness understands it. The library's
 // own error may hold the request with its key and goes no further.
 func (e *Engine) failure(err error) *judge.TransportError {
+	var known *judge.TransportError
+	if errors.As(err, &known) {
+		return known
+	}
 	var refused *openai.Error
 	if errors.As(err, &refused) {
 		status := refused.StatusCode
