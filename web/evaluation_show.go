@@ -50,6 +50,7 @@ func (s *Server) evaluationPage(f views.Frame, a store.Actor, v store.Evaluation
 		CompletionTokens: e.Tokens.Completion, CostUSD: e.CostUSD, LatencyMS: e.LatencyMS,
 		MayRetry: mayRetry(a, e), MayRequest: mayRequest(a, v), MayExpose: v.Sealed && isLead(a),
 	}
+	textFor(f, &p.Trace, &v.Trace, all, v.Revision, e.Hashes.Trace)
 	if e.PolicyVersion > 0 && a.Role != store.Reviewer {
 		p.PolicyHref = "/policy?version=" + strconv.Itoa(e.PolicyVersion)
 	}

@@ -57,7 +57,7 @@ func (s *Server) deskOf(c echo.Context, id string, form views.DeskForm) (views.D
 		return views.DeskPage{}, deskItem{}, err
 	}
 	at, _ := strconv.Atoi(c.QueryParam("at")) // no number asks for none
-	return p, deskItem{review: r, definition: definition, sheet: sheet, at: at}, nil
+	return p, deskItem{review: r, definition: definition, sheet: sheet, at: at, markdown: f.Markdown}, nil
 }
 
 // deskPage turns a review into its page. What is sealed is not in r; nothing
@@ -80,6 +80,9 @@ func (s *Server) deskPage(f views.Frame, a store.Actor, r store.Review, definiti
 		p.Own = &views.Answer{Mark: views.Mark{Verdict: r.First.Verdict, Label: r.First.Label}, At: r.First.At}
 	}
 	p.Trace = traceText(&r.Trace, nil)
+	if f.Markdown {
+		layOut(&p.Trace, &r.Trace, nil)
+	}
 	if r.Mine && r.LeaseExpiresAt != nil {
 		p.LeaseSeconds = max(0, int(r.LeaseExpiresAt.Sub(f.Now).Seconds()))
 		p.LeaseTotal = max(p.LeaseSeconds, 60*judge.DefaultPolicy().LeaseMinutes)
