@@ -32,7 +32,7 @@ func leaky(state views.DeskState, sealed bool) views.DeskPage {
 		}
 	}
 	p.Bench = bench
-	p.Earlier = []views.Signature{{Name: secret, Comment: secret}}
+	p.Decisions = []views.SignedDecision{{Signature: views.Signature{Name: secret, Comment: secret}}
 	p.Signed = &views.Signature{Name: secret, Comment: secret, Action: "override"}
 	p.Reasons = nil
 	for _, code := range judge.ReasonCodes() {
