@@ -1,6 +1,9 @@
 package views
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // SignedDecision is one decision with all that was frozen when it was signed.
 type SignedDecision struct {
@@ -72,4 +75,13 @@ func shownFrom(d SignedDecision) string {
 		return "As the page told it when it was signed."
 	}
 	return "What was current when it was stored; the page did not tell what it showed."
+}
+
+// traceQuery is the part of a permalink that names the content.
+func traceQuery(permalink string) string {
+	_, query, found := strings.Cut(permalink, "?")
+	if !found {
+		return ""
+	}
+	return "?" + query
 }
