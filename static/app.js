@@ -15,22 +15,28 @@ function go(i) {
   units[here].classList.add("here");
   if ("open" in units[here]) units[here].open = true;
   units[here].scrollIntoView({ block: "nearest" });
-  const at = $("summary, a[href]", units[here]) || units[here];
+  const unit = units[here];
+  const at = $(":scope > summary", unit) || (unit.hasAttribute("tabindex") ? unit : $("summary, a[href]", unit)) || unit;
   at.focus({ preventScroll: true });
+  showWords(units[here].id);
 }
+
+// The words of the trace that a unit is about are marked and in view.
+function showWords(id, into = true) {
+  for (const c of $$("[data-claim].here")) c.classList.remove("here");
+  const words = id ? $$(`[data-claim~="${CSS.escape(id)}"]`) : [];
+  for (const c of words) c.classList.add("here");
+  if (into) words[0]?.scrollIntoView({ block: "nearest" });
+}
+if (units[here]?.open) showWords(units[here].id, false);
 
 // Opening a citation, by key or by hand, marks its claim in the trace.
 addEventListener("toggle", (e) => {
   if (!e.target.open || !units.includes(e.target)) return;
   here = units.indexOf(e.target);
-  mark(e.target);
+  showWords(e.target.id);
   fill(e.target);
 }, true);
-function mark(unit) {
-  for (const c of $$("[data-claim].here")) c.classList.remove("here");
-  for (const c of $$(`[data-claim~="${CSS.escape(unit.id)}"]`)) c.classList.add("here");
-}
-if (units[here]) mark(units[here]);
 
 // Of very many citations what is inside comes from the server when one is opened,
 // a block at a time. Without a script there is a link in its place.
@@ -55,6 +61,7 @@ async function fill(unit) {
 function openTarget() {
   const at = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
   if (at && "open" in at) at.open = true;
+  if (units.includes(at)) go(units.indexOf(at));
 }
 addEventListener("hashchange", openTarget);
 openTarget();
@@ -108,6 +115,12 @@ addEventListener("keydown", (e) => {
   const unit = units[here];
   if (unit && e.key === "j") return stop(() => go(here + 1));
   if (unit && e.key === "k") return stop(() => go(here - 1));
+  // Digits choose a value of the part, U and R uphold and reject a finding.
+  const value = unit && { u: "uphold", r: "reject" }[e.key];
+  const choice = value && $(`input[value="${value}"]`, unit);
+  if (choice) return stop(() => press(choice));
+  const nth = unit && digit && !e.shiftKey && $$("[data-digits] input", unit)[Number(digit) - 1];
+  if (nth) return stop(() => press(nth));
   const row = unit && /^[a-z]$/.test(e.key) && $(`[data-key="${e.key}"]`, unit);
   if (row) return stop(() => cycle(row));
 

@@ -14,10 +14,13 @@ type sayings struct {
 	signatures map[string]string // by the decision's id
 	undone     map[string]bool   // decisions that were taken back
 	answers    map[string]string // by review subject and user
+	comments   map[string]string // by the comment's id
+	withdrawn  map[string]bool   // comments that were taken back
 }
 
 func newSayings() sayings {
-	return sayings{decisions: map[string]string{}, signatures: map[string]string{}, undone: map[string]bool{}, answers: map[string]string{}}
+	return sayings{decisions: map[string]string{}, signatures: map[string]string{}, undone: map[string]bool{}, answers: map[string]string{},
+		comments: map[string]string{}, withdrawn: map[string]bool{}}
 }
 
 // note takes an event's digest. Data that are none are the chain's business.
@@ -27,6 +30,8 @@ func (s sayings) note(e AuditEvent) {
 		Decision   string `json:"decision_sha256"`
 		Signature  string `json:"signature_sha256"`
 		Answer     string `json:"answer_sha256"`
+		CommentID  string `json:"comment_id"`
+		Comment    string `json:"comment_sha256"`
 	}
 	if json.Unmarshal(e.Data, &d) != nil {
 		return
@@ -39,6 +44,12 @@ func (s sayings) note(e AuditEvent) {
 	}
 	if e.Action == decisionUndone && d.DecisionID != "" {
 		s.undone[d.DecisionID] = true
+	}
+	switch {
+	case d.CommentID != "" && d.Comment != "":
+		s.comments[d.CommentID] = d.Comment
+	case e.Action == commentWithdrawn:
+		s.withdrawn[d.CommentID] = true
 	}
 	if d.Answer != "" {
 		s.answers[e.Subject+" "+e.ActorID] = d.Answer
@@ -56,7 +67,7 @@ func (s *Store) checkRows(ctx context.Context, said sayings, events int64) (prob
 		}
 		return "the chain is empty, but the database has a project: all events were removed", nil
 	}
-	for _, check := range []func(context.Context, sayings) (string, error){s.checkDecisions, s.checkAnswers, s.checkDerived} {
+	for _, check := range []func(context.Context, sayings) (string, error){s.checkDecisions, s.checkAnswers, s.checkComments, s.checkDerived} {
 		if problem, err := check(ctx, said); problem != "" || err != nil {
 			return problem, err
 		}

@@ -154,6 +154,11 @@ FROM evaluations e JOIN traces t ON t.id = e.trace_id WHERE e.id = ?`, r.evaluat
 	if f.first, err = firstAnswer(ctx, q, r.id, a.UserID); err != nil {
 		return f, err
 	}
+	profile, err := profileOf(ctx, q, a.UserID)
+	if err != nil {
+		return f, err
+	}
+	f.qualification = profile.standing()
 	if err := f.readCurrent(ctx, q, said.Report); err != nil || !r.reopened {
 		return f, err
 	}

@@ -193,7 +193,9 @@ ORDER BY e.seq DESC LIMIT 1`, r.subject(), a.UserID).Scan(&claimedAt)
 		return err
 	}
 	var signed bool
-	if err := t.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM decisions d WHERE d.review_id = ? AND d.user_id = ? AND d.decided_at >= ?)`,
+	if err := t.QueryRowContext(ctx, `
+SELECT EXISTS (SELECT 1 FROM decisions d WHERE d.review_id = ? AND d.user_id = ? AND d.decided_at >= ?
+    AND NOT EXISTS (SELECT 1 FROM undone_decisions z WHERE z.decision_id = d.id))`,
 		r.id, a.UserID, claimedAt).Scan(&signed); err != nil {
 		return err
 	}

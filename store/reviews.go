@@ -28,8 +28,9 @@ type Review struct {
 	Mine          bool          // the actor holds the claim, live or run out
 	// Evaluation is what the judge said; nil while sealed.
 	Evaluation *judge.Evaluation
-	First      *Answer    // what the actor said before the reveal
-	Draft      *Draft     // what the actor has typed and not signed
+	First      *Answer // what the actor said before the reveal
+	Draft      *Draft  // what the actor has typed and not signed
+	Comments   Comments
 	Decisions  []Decision // oldest first; empty while sealed
 	// PeersSealed says that what others said is left out of decisions, answers
 	// and events: the actor may still answer, and has not.
@@ -112,6 +113,9 @@ SELECT `+auditColumns+` FROM audit_events WHERE subject IN (?, ?, ?) AND allowed
 	v.Screen = Shown{TraceRevision: v.Revision, TraceSHA256: v.Hashes.Trace, EvaluationID: v.EvaluationID, PromptVersion: v.PromptVersion,
 		PolicyVersion: at.policyVersion}
 	if v.PeersSealed, err = peersSealed(ctx, q, a, v.EvaluationID); err != nil {
+		return Review{}, err
+	}
+	if v.Comments, err = commentsOf(ctx, q, a, v.ReviewID, knowing{v.Sealed, v.PeersSealed}); err != nil {
 		return Review{}, err
 	}
 	if v.Sealed {

@@ -30,8 +30,20 @@ var (
 	ReleaseClaims    = Right{"review.released", nil}
 	SkipReviews      = Right{"review.skipped", nil}
 	DecideReviews    = Right{"decision.made", nil}
+	SaveDrafts       = Right{"draft.saved", nil}
 	ReopenReviews    = Right{"review.reopened", nil}
+	ChangeItems      = Right{"queue.changed", leads}
+	SaveViews        = Right{"queue_view.saved", everyone}
+	DeleteViews      = Right{"queue_view.deleted", everyone}
+	AddMembers       = Right{"user.created", admins}
+	ChangeMembers    = Right{"user.changed", admins}
+	SetPasswords     = Right{"user.password_set", admins}
+	DisableMembers   = Right{"user.disabled", admins}
+	EnableMembers    = Right{"user.enabled", admins}
 
+	AddComments       = Right{commentAdded, nil}
+	WithdrawComments  = Right{commentWithdrawn, nil}
+	ResolveComments   = Right{commentResolved, nil}
 	UndoDecisions     = Right{decisionUndone, nil}
 	AddSecondOpinions = Right{opinionAdded, nil}
 	RaiseOpinions     = Right{"review.opinions_raised", leads}

@@ -45,6 +45,9 @@ func (s *Store) AddSecondOpinion(ctx context.Context, a Actor, reviewID string, 
 		if d.Signature, err = f.sign(a, d, in.Shown); err != nil {
 			return err
 		}
+		if err := t.dropDraft(ctx, r.id, a.UserID); err != nil {
+			return err
+		}
 		nonce := rand.Text()
 		if err := t.insertDecision(ctx, d, nonce); err != nil {
 			return err

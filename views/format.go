@@ -242,10 +242,10 @@ func unmarked(t TraceText, sealed bool) TraceText {
 		out := slices.Clone(list)
 		for i := range out {
 			if out[i].Kind == Violation {
-				out[i].Kind = Plain
+				out[i].Kind, out[i].Ref = Plain, ""
 			}
 		}
-		return out
+		return slices.DeleteFunc(out, func(s Segment) bool { return s.Kind == Flag })
 	}
 	steps := slices.Clone(t.Steps)
 	for i := range steps {

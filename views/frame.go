@@ -18,6 +18,7 @@ const (
 	TabCalibration Tab = "calibration"
 	TabPolicy      Tab = "policy"
 	TabImport      Tab = "import"
+	TabMembers     Tab = "members"
 	TabAudit       Tab = "audit"
 )
 

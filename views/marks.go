@@ -48,6 +48,7 @@ const (
 	Back      SegmentKind = "back"       // a chip at a passage of a source, back to its citation
 	Far       SegmentKind = "far"        // surrounding text
 	Violation SegmentKind = "violation"  // a passage that a finding points at; never while sealed
+	Flag      SegmentKind = "flag"       // the number of a finding, behind its passage; never while sealed
 )
 
 // Segment is a stretch of text drawn in one way. Text is always text.
@@ -57,7 +58,8 @@ type Segment struct {
 	// Style is how Markdown has it; 0 in a plain text.
 	Style Style
 	// Ref is, for cite kinds and Back, the number of the citation's occurrence
-	// ("3"); for claims the anchors of the citations that stand behind it ("c3 c4").
+	// ("3"); for claims and violations the anchors of the citations or findings that
+	// they belong to ("c3 c4"); for Flag the number of its finding.
 	Ref string
 }
 

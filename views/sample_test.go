@@ -192,14 +192,14 @@ func samplePages() []samplePage {
 	refused.Person, refused.Flash = "", views.Notice{Text: "You were signed out after a day without use. Drafts are kept."}
 	pages := []samplePage{
 		{"login", views.Login(views.LoginPage{Frame: refused, Email: "a.osei@northgate.example", Fault: "That email and password do not match."})},
-		{"overview", views.Overview(views.OverviewPage{Frame: frame("Overview", views.TabOverview), Greeting: "Tuesday 14 July", Lead: "Eleven items are assigned to you.", Open: 128, Overdue: 3, SealedCount: 31, Evaluations: 1236,
+		{"overview", views.Overview(views.OverviewPage{Frame: frame("Overview", views.TabOverview), Greeting: "Tuesday 14 July", Lead: "Eleven items are assigned to you.", Open: 128, Overdue: 3, SealedCount: 31, SealedHref: "/queue?lead=sealed", Evaluations: 1236,
 			Next:       &views.NextItem{Title: "Apixaban dose in reduced renal function", TraceID: "med-0118", Judge: "citations", Run: "renal-dosing-12", Stakes: judge.HighStakes, Due: now.Add(80 * time.Minute), Sealed: true},
 			Reasons:    []views.ReasonCount{{Code: judge.ReasonJudgeFailed, Open: 14, Href: "/queue?reason=judge_failed"}, {Code: judge.ReasonRequested, Open: 46, Href: "/queue?reason=requested"}},
 			ShowHealth: true, Health: []views.CalibrationRow{calibrationRow("citations", true), calibrationRow("logic", false)}, Runs: []views.RunRow{runRow()}, Week: &views.Week{Decisions: 43, Overridden: 7, Blind: 18, MedianSeconds: 310},
 			Statuses: []views.StatusCount{{Status: judge.Accepted, Count: 1010, Href: "/evaluations?status=accepted"}, {Status: judge.InReview, Count: 38, Href: "/evaluations?status=in_review"}}})},
 		{"overview-empty", views.Overview(views.OverviewPage{Frame: frame("Overview", views.TabOverview), Greeting: "Tuesday 14 July"})},
 		{"queue", views.Queue(views.QueuePage{Frame: frame("Queue", views.TabQueue), Rows: queueRows(), Open: 128, Overdue: 3, Paging: views.Paging{NextHref: "/queue?after=x", FirstHref: "/queue"},
-			Filter: views.QueueFilter{Judges: []views.Choice{{Value: "logic", Text: "logic"}}, Judge: "logic", Mine: true}})},
+			Filter: views.QueueFilter{Judges: []views.Choice{{Value: "logic", Text: "logic"}}, Judge: "logic", More: true}})},
 		{"queue-empty", views.Queue(views.QueuePage{Frame: frame("Queue", views.TabQueue)})},
 		{"queue-filtered", views.Queue(views.QueuePage{Frame: frame("Queue", views.TabQueue), Filtered: true})},
 		{"desk-logic", views.Desk(logicDesk())}, {"desk-steps", views.Desk(stepsDesk(views.DeskVisible))}, {"desk-steps-blind", views.Desk(stepsDesk(views.DeskBlind))},

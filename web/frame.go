@@ -22,7 +22,7 @@ func tabsOf(r store.Role) []views.Tab {
 		tabs = append(tabs, views.TabImport)
 	}
 	if r != store.Reviewer {
-		tabs = append(tabs, views.TabAudit)
+		tabs = append(tabs, views.TabMembers, views.TabAudit)
 	}
 	return tabs
 }

@@ -66,6 +66,9 @@ func decisionOf(form url.Values) (store.DecisionInput, error) {
 	if in.Action == store.Escalate {
 		in.To = form.Get("to") // the field stands in the form whatever is chosen
 	}
+	if err := wholeAdded(in.Rulings); err != nil {
+		return in, err
+	}
 	var err error
 	in.Shown, err = formShown(form)
 	return in, err

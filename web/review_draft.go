@@ -108,11 +108,6 @@ func draftBase(form url.Values) (b store.DraftBase, err error) {
 // ownOfPage are fields that the page put into the form, and not the person.
 var ownOfPage = []string{"_csrf", "draft_version", "draft_tab", "draft_seq", "draft_by", "shown"}
 
-const (
-	draftRuling     = "ruling."
-	draftRulingNote = "ruling-note."
-)
-
 // draftOf takes everything from the desk's form: what has no place of its own
 // goes to the rest. Rulings may have a note and no value yet.
 func draftOf(form url.Values) store.DraftBody {
@@ -127,8 +122,8 @@ func draftOf(form url.Values) store.DraftBody {
 	rulings := map[string]judge.Ruling{}
 	for name, values := range form {
 		value := strings.Join(values, "\n")
-		part, isRuling := strings.CutPrefix(name, draftRuling)
-		notedPart, isNote := strings.CutPrefix(name, draftRulingNote)
+		part, isRuling := strings.CutPrefix(name, rulingField)
+		notedPart, isNote := strings.CutPrefix(name, rulingNoteField)
 		switch {
 		case value == "" || slices.Contains(ownOfPage, name):
 		case known[name] != nil:

@@ -148,22 +148,22 @@ func TestDraftByAPI(t *testing.T) {
 	if r := s.api(ada, http.MethodGet, path, nil); r.StatusCode != http.StatusNoContent {
 		t.Errorf("no draft: %s", r.Status)
 	}
-	put := func(token, body string, want int) reply {
+	send := func(token, body string, want int) reply {
 		t.Helper()
-		r := s.api(token, http.MethodPut, path, body)
+		r := s.api(token, http.MethodPost, path, body)
 		if r.StatusCode != want {
 			t.Errorf("%s: %s %s, want %d", body, r.Status, r.body, want)
 		}
 		return r
 	}
-	put(ada, `{"comment": "a", "rulings": [{"part": "citation/1/support", "value": "full"}]}`, http.StatusOK)
-	r := put(ada, `{"comment": "b"}`, http.StatusConflict)
+	send(ada, `{"comment": "a", "rulings": [{"part": "citation/1/support", "value": "full"}]}`, http.StatusOK)
+	r := send(ada, `{"comment": "b"}`, http.StatusConflict)
 	if !strings.Contains(r.body, `"comment":"a"`) || !strings.Contains(r.body, `"version":1`) {
 		t.Errorf("the conflict lacks the other draft: %s", r.body)
 	}
-	put(ada, `{"comment": "b", "draft_version": 1}`, http.StatusOK)
-	put(ada, `{"komment": "b"}`, http.StatusUnprocessableEntity)
-	wantProblem(t, put(ben, `{"comment": "b"}`, http.StatusConflict), http.StatusConflict, "")
+	send(ada, `{"comment": "b", "draft_version": 1}`, http.StatusOK)
+	send(ada, `{"komment": "b"}`, http.StatusUnprocessableEntity)
+	wantProblem(t, send(ben, `{"comment": "b"}`, http.StatusConflict), http.StatusConflict, "")
 	var draft store.Draft
 	s.api(ada, http.MethodGet, path, nil).json(t, &draft)
 	if draft.Comment != "b" || draft.Version != 2 {

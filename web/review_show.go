@@ -28,7 +28,10 @@ func (s *Server) renderReview(c echo.Context, id string, status int, form views.
 		return err
 	}
 	p.Bench = benchOf(item)
-	p.Inputs = besideBench(p.Inputs, item.sheet.Kind)
+	p.Inputs = besideBench(p.Inputs, item.sheet)
+	if kind := item.sheet.Kind; p.Proposal != nil && (kind == ruling.Reference || kind == ruling.Logic) {
+		p.Proposal.Findings = nil // the workbench has them, each where it belongs
+	}
 	return s.render(c, status, views.Desk(p))
 }
 

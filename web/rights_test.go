@@ -22,9 +22,15 @@ var allowed = map[string][]store.Role{
 	"/reviews/{id}/opinions": {}, "/reviews/{id}/reassign": {},
 	"/api/v1/reviews/{id}/undo": {store.Reviewer}, "/api/v1/reviews/{id}/second-opinion": {store.Reviewer},
 	"/api/v1/reviews/{id}/opinions": {}, "/api/v1/reviews/{id}/reassign": {},
+	"/reviews/{id}/draft": {store.Reviewer}, "/api/v1/reviews/{id}/draft": {store.Reviewer},
+	"/reviews/{id}/comments": {store.Reviewer}, "/reviews/{id}/comments/{comment}/withdraw": {store.Reviewer},
+	"/reviews/{id}/comments/{comment}/resolve": {store.Reviewer}, "/reviews/{id}/comments/{comment}/reopen": {store.Reviewer},
+	"/api/v1/reviews/{id}/comments": {store.Reviewer}, "/api/v1/comments/{id}/withdraw": {store.Reviewer}, "/api/v1/comments/{id}/resolve": {store.Reviewer},
 	"/evaluations/{id}/retry": {}, "/evaluations/{id}/request": {}, "/evaluations/{id}/expose": {}, "/traces/{id}/judge": {},
 	"/runs/{name}/retry": {}, "/runs/{name}/budget": {}, "/judges/{name}/rerun": {}, "/reruns/{id}/stop": {},
 	"/policy": {}, "/policy/dry-run": {store.Auditor}, "/policy/requeue": {}, "/import": {},
+	"/queue/change": {}, "/queue/views": {store.Reviewer, store.Auditor}, "/queue/views/{id}/delete": {store.Reviewer, store.Auditor},
+	"/members": {}, "/members/{id}": {}, "/members/{id}/password": {}, "/members/{id}/disable": {}, "/members/{id}/enable": {},
 
 	"/api/v1/traces": {}, "/api/v1/evaluations/{id}/retry": {}, "/api/v1/queue/claim": {store.Reviewer}, "/api/v1/reviews/{id}/renew": {store.Reviewer},
 	"/api/v1/reviews/{id}/release": {store.Reviewer}, "/api/v1/reviews/{id}/skip": {store.Reviewer}, "/api/v1/reviews/{id}/decision": {store.Reviewer},
@@ -46,7 +52,7 @@ func (s *site) changing(t *testing.T) map[string]string {
 		if method != http.MethodPost {
 			t.Errorf("%s: this test sends POST only", route)
 		}
-		paths[path] = strings.NewReplacer("{id}", "x", "{name}", "citations").Replace(path)
+		paths[path] = strings.NewReplacer("{id}", "x", "{comment}", "x", "{name}", "citations").Replace(path)
 	}
 	if len(paths) < 30 {
 		t.Fatalf("only %d routes change something", len(paths))
