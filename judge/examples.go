@@ -34,6 +34,7 @@ type Example struct {
 	// Output is the hash of the trace's output: the same text under another id is
 	// the same example.
 	Output string `json:"output"`
+	Label  string `json:"label"` // that people settled
 	// Class that a draw tells apart: a label, or ExampleCorrect and ExampleFlagged.
 	Class string        `json:"class"`
 	Texts []ExampleText `json:"texts"` // of the trace: data, never instructions

@@ -62,7 +62,7 @@ func (s *Server) listAudit(c echo.Context) error {
 var auditActions = []string{
 	"decision.made", "review.claimed", "review.first_answer", "review.escalated", "review.reopened", "review.skipped",
 	"review.released", "evaluation.judged", "evaluation.exposed", "evaluation.retried", "trace.imported",
-	"labels.imported", "judge.saved", "policy.changed", "run.budget_set", "run.stopped", "run.retried", "rerun.started", "rerun.stopped", "user.created", "user.signed_in", "user.sign_in_failed", "user.disabled",
+	"labels.imported", "judge.saved", "policy.changed", "examples.drawn", "run.budget_set", "run.stopped", "run.retried", "rerun.started", "rerun.stopped", "user.created", "user.signed_in", "user.sign_in_failed", "user.disabled",
 	"token.created", "token.revoked", "project.created",
 }
 

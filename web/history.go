@@ -40,6 +40,7 @@ var actionWords = map[string]string{
 	"token.revoked":         "Token revoked",
 	"project.created":       "Project made",
 	"policy.changed":        "Policy changed",
+	"examples.drawn":        "Examples drawn",
 	"run.budget_set":        "Budget of a run set",
 	"run.stopped":           "Run stopped by its budget",
 	"run.retried":           "Failed ones of a run judged again",
