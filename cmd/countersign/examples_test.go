@@ -14,8 +14,8 @@ import (
 	"github.com/countersign/countersign/store"
 )
 
-// settleAll lets a lead give labels to what waits, by trace.
-func settleAll(t *testing.T, home home, labels map[string]string) {
+// settleAll lets a new lead give labels to what waits, by trace.
+func settleAll(t *testing.T, home home, lead string, labels map[string]string) {
 	t.Helper()
 	db := home.open(t)
 	defer func() {
@@ -23,12 +23,12 @@ func settleAll(t *testing.T, home home, labels map[string]string) {
 			t.Error(err)
 		}
 	}()
-	u, err := db.CreateUser(t.Context(), store.Operator("test"), store.NewUser{Email: fmt.Sprintf("lea%d@example.org", len(labels)), Name: "Lea", Role: store.Lead})
+	u, err := db.CreateUser(t.Context(), store.Operator("test"), store.NewUser{Email: lead + "@example.org", Name: lead, Role: store.Lead})
 	if err != nil {
 		t.Fatal(err)
 	}
 	lea := u.Actor()
-	items, _, err := db.Queue(t.Context(), lea, store.QueueFilter{Project: store.DefaultProject})
+	items, _, err := db.ListQueue(t.Context(), lea, store.QueueFilter{Project: store.DefaultProject})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,13 +87,13 @@ func TestDrawnExamples(t *testing.T) {
 	mustRun(t, exitOK, home.env, "policy", "set", writeFile(t, "p0.yaml", "blind: {mode: never}\naudit: {random: 0, boundary: 0}\n"))
 	mustRun(t, exitOK, home.env, "import", "--judge", "--engine", "rules", writeFile(t, "a.jsonl",
 		trace("one", "Spring sees the contract end, in its third month", `,"cluster":"k"`)+trace("two", "It ends, as far as I know, some day", "")+trace("three", "The contract runs on and on", "")))
-	settleAll(t, home, map[string]string{"one": "semantic_equivalent"})
+	settleAll(t, home, "lea", map[string]string{"one": "semantic_equivalent"})
 	asked := writeFile(t, "p1.yaml", "blind: {mode: never}\naudit: {random: 0, boundary: 0}\nrules:\n  - {judge: reference, examples: {from: confirmed, count: 3, seed: 4}}\n")
-	if told := mustRun(t, exitOK, home.env, "policy", "set", asked).err.String(); !strings.Contains(told, "judge reference keeps its own examples") {
+	if told := mustRun(t, exitOK, home.env, "policy", "set", asked).messages.String(); !strings.Contains(told, "judge reference keeps its own examples") {
 		t.Errorf("one label is too few, and the command says %s", told)
 	}
-	settleAll(t, home, map[string]string{"two": "substantive_difference", "-": ""})
-	if told := mustRun(t, exitOK, home.env, "policy", "refresh-examples").err.String(); !strings.Contains(told, "one (semantic_equivalent)") || !strings.Contains(told, "two (substantive_difference)") {
+	settleAll(t, home, "luis", map[string]string{"two": "substantive_difference"})
+	if told := mustRun(t, exitOK, home.env, "policy", "refresh-examples").messages.String(); !strings.Contains(told, "one (semantic_equivalent)") || !strings.Contains(told, "two (substantive_difference)") {
 		t.Errorf("drawn: %s", told)
 	}
 	byModel("b.jsonl", trace("fresh", "newcomer: in May", "")+trace("sibling", "copycat: in May as well", `,"cluster":"k"`))
@@ -122,10 +122,10 @@ func TestDrawnExamples(t *testing.T) {
 		}
 	}
 
-	if told := mustRun(t, exitOK, home.env, "policy", "refresh-examples").err.String(); !strings.Contains(told, "nothing was changed") {
+	if told := mustRun(t, exitOK, home.env, "policy", "refresh-examples").messages.String(); !strings.Contains(told, "nothing was changed") {
 		t.Errorf("a refresh with nothing new says %s", told)
 	}
-	settleAll(t, home, map[string]string{"three": "acceptable_variation", "-": "", "--": ""})
+	settleAll(t, home, "lin", map[string]string{"three": "acceptable_variation"})
 	mustRun(t, exitOK, home.env, "policy", "refresh-examples", "--comment", "a third class")
 	byModel("c.jsonl", trace("late", "latecomer: in May", ""))
 	now := byTrace()
