@@ -44,6 +44,9 @@ func (s *Store) AcceptCorrection(ctx context.Context, a Actor, id string, in Acc
 	if c, err = s.correction(ctx, id); err != nil {
 		return Correction{}, err
 	}
+	if err := c.stillOpen(); err != nil {
+		return Correction{}, err
+	}
 	if c.ProposerID == a.UserID {
 		return Correction{}, refuse("you proposed this correction: another lead accepts or declines it")
 	}

@@ -417,10 +417,15 @@ func (t *tx) openCorrection(ctx context.Context, id string) (c Correction, r rev
 	if c, err = correctionByID(ctx, t, id); err != nil {
 		return c, r, err
 	}
-	if c.State != CorrectionOpen {
-		return c, r, refuse("%s has %s this correction already", c.AnsweredBy, strings.Replace(c.State, "withdrawn", "taken back", 1))
+	return c, r, c.stillOpen()
+}
+
+// stillOpen is the error for a correction that somebody has answered, or nil.
+func (c Correction) stillOpen() error {
+	if c.State == CorrectionOpen {
+		return nil
 	}
-	return c, r, nil
+	return refuse("%s has %s this correction already", c.AnsweredBy, strings.Replace(c.State, "withdrawn", "taken back", 1))
 }
 
 // answerTo is what becomes of a correction.

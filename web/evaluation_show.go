@@ -27,6 +27,7 @@ func (s *Server) showEvaluation(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	s.cfg.Store.Look(actor, v.Evaluation.ID, store.SawEvaluation, v.Sealed)
 	return s.render(c, http.StatusOK, views.Evaluation(s.evaluationPage(f, actor, v, definition)))
 }
 

@@ -29,6 +29,7 @@ func (s *Server) renderReview(c echo.Context, id string, status int, form views.
 	}
 	p.Bench = benchOf(item)
 	p.Inputs = besideBench(p.Inputs, item.sheet.Kind)
+	s.cfg.Store.Look(user(c).Actor(), item.review.EvaluationID, store.SawDesk, item.review.Sealed)
 	return s.render(c, status, views.Desk(p))
 }
 
