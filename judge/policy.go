@@ -30,6 +30,10 @@ type Policy struct {
 	// DueHours until a review of these stakes is due.
 	DueHoursHigh     int `json:"due_hours_high"`
 	DueHoursStandard int `json:"due_hours_standard"`
+	// DueRules are exceptions by reason, stakes and domain; the first that fits counts.
+	DueRules []DueRule `json:"due_rules,omitempty"`
+	// Assignment says who may be given an item; each rule that fits has to be met.
+	Assignment []AssignmentRule `json:"assignment,omitempty"`
 	// LeaseMinutes that a claim lasts without renewal.
 	LeaseMinutes int `json:"lease_minutes"`
 	// Opinions that items need before they are settled; nil: one each.
@@ -199,14 +203,6 @@ func (p Policy) StakesOf(domain string) Stakes {
 		}
 	}
 	return StandardStakes
-}
-
-// DueHours until a review is due.
-func (p Policy) DueHours(stakes Stakes) int {
-	if stakes == HighStakes {
-		return p.DueHoursHigh
-	}
-	return p.DueHoursStandard
 }
 
 // BlindShareOf is the share in [0,1] of the items of this leading reason and

@@ -92,6 +92,8 @@ func (p Policy) Check() error {
 	}
 	c.between("/due_hours/high", p.DueHoursHigh, 1, maxDueHours, "hours, at most a year")
 	c.between("/due_hours/standard", p.DueHoursStandard, 1, maxDueHours, "hours, at most a year")
+	c.due(p.DueRules)
+	c.assignment(p.Assignment)
 	c.between("/lease_minutes", p.LeaseMinutes, 1, maxLeaseMinutes, "minutes, at most a day")
 	c.opinions(p.Opinions)
 	c.between("/cannot_judge", p.CannotJudge, 0, MaxAbstentions, "people who cannot judge")

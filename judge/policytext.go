@@ -37,10 +37,8 @@ func (p Policy) node() *yaml.Node {
 	put(audit, "seed", word(p.Seed))
 	put(root, "audit", audit)
 	put(root, "blind", p.blindNode())
-	due := flow(yaml.MappingNode)
-	put(due, "high", whole(p.DueHoursHigh))
-	put(due, "standard", whole(p.DueHoursStandard))
-	put(root, "due_hours", due)
+	p.putDue(root)
+	putAssignment(root, p.Assignment)
 	put(root, "lease_minutes", whole(p.LeaseMinutes))
 	if p.Opinions != nil {
 		put(root, "opinions", p.Opinions.node())

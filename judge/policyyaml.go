@@ -125,6 +125,11 @@ func (n located) anyOf(nodes map[*yaml.Node]bool) bool {
 type policyReader struct{ *parser }
 
 func (r policyReader) policy(root located, p *Policy) {
+	if at, both := root.get("due"); both {
+		if _, both = root.get("due_hours"); both {
+			r.fault(at, "due and due_hours say the same; write one of them")
+		}
+	}
 	r.keys(root, "the policy", map[string]func(located){
 		"version": func(n located) {
 			if r.decode(n, &p.Version, "version must be a whole number") && p.Version < 0 {
@@ -146,6 +151,8 @@ func (r policyReader) policy(root located, p *Policy) {
 				"standard": func(n located) { r.decode(n, &p.DueHoursStandard, "due_hours.standard must be a whole number") },
 			})
 		},
+		"due":           func(n located) { r.due(n, p) },
+		"assignment":    func(n located) { r.assignment(n, p) },
 		"lease_minutes": func(n located) { r.decode(n, &p.LeaseMinutes, "lease_minutes must be a whole number") },
 		"opinions":      func(n located) { r.opinions(n, p) },
 		"cannot_judge": func(n located) {

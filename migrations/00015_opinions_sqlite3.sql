@@ -10,7 +10,7 @@ ALTER TABLE reviews ADD COLUMN reopened BOOLEAN NOT NULL DEFAULT FALSE; -- it wa
 UPDATE reviews SET reopened = TRUE
 WHERE state IN ('open', 'claimed', 'adjudication')
   AND EXISTS (SELECT 1 FROM decisions d WHERE d.review_id = reviews.id AND d.action IN ('confirm', 'override'));
-CREATE INDEX reviews_addressee ON reviews (addressee, project_id) WHERE addressee <> '' AND state IN ('open', 'claimed', 'adjudication');
+CREATE INDEX reviews_addressee ON reviews (addressee, project_id, urgency, due_at, id) WHERE addressee <> '' AND state IN ('open', 'claimed', 'adjudication');
 
 ALTER TABLE first_answers ADD COLUMN rulings TEXT NOT NULL DEFAULT '[]'; -- JSON array
 ALTER TABLE decisions ADD COLUMN rulings TEXT NOT NULL DEFAULT '[]';
@@ -47,6 +47,7 @@ CREATE TABLE withheld_labels (
     why         TEXT NOT NULL CHECK (why = 'waits' OR why = 'over_quota' OR why = 'undone')
 );
 CREATE INDEX withheld_labels_decision ON withheld_labels (decision_id);
+CREATE INDEX decisions_person ON decisions (review_id, user_id);
 CREATE INDEX labels_decision ON labels (decision_id) WHERE decision_id IS NOT NULL;
 
 -- +goose StatementBegin

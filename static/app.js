@@ -1,63 +1,34 @@
-// Countersign's keyboard, claim timer and drafts. Every page works without it:
+// Countersign's keyboard and news from the server. Every page works without it:
 // this script only presses what is on the page already.
 "use strict";
 const $ = (s, r = document) => r.querySelector(s);
 const $$ = (s, r = document) => [...r.querySelectorAll(s)];
 const root = document.documentElement;
 
-// Units are the parts of an item that J and K step through; one is current.
+// Units are the parts of a page that J and K step through; one is current. A
+// script of a page may have keys of its own (keys).
 const units = $$("[data-unit]");
-let here = Math.max(0, units.findIndex((u) => u.open || u.matches(".here")));
+const keys = [];
+let opening = -1; // the unit that a key has opened
+let current = Math.max(0, units.findIndex((u) => u.open || u.matches(".here")));
+function here(i) {
+  if (!units[i]) return;
+  units[current].classList.remove("here");
+  current = i;
+  units[i].classList.add("here");
+  dispatchEvent(new CustomEvent("unit", { detail: units[i] }));
+}
 function go(i) {
   if (!units[i]) return;
-  units[here].classList.remove("here");
-  here = i;
-  units[here].classList.add("here");
-  if ("open" in units[here]) units[here].open = true;
-  units[here].scrollIntoView({ block: "nearest" });
-  const at = $("summary, a[href]", units[here]) || units[here];
+  here(i);
+  if (units[i].open === false) {
+    opening = i;
+    units[i].open = true;
+  }
+  units[i].scrollIntoView({ block: "nearest" });
+  const at = $("summary, input:checked:not(:disabled), input:not(:disabled), a[href]", units[i]) || units[i];
   at.focus({ preventScroll: true });
 }
-
-// Opening a citation, by key or by hand, marks its claim in the trace.
-addEventListener("toggle", (e) => {
-  if (!e.target.open || !units.includes(e.target)) return;
-  here = units.indexOf(e.target);
-  mark(e.target);
-  fill(e.target);
-}, true);
-function mark(unit) {
-  for (const c of $$("[data-claim].here")) c.classList.remove("here");
-  for (const c of $$(`[data-claim~="${CSS.escape(unit.id)}"]`)) c.classList.add("here");
-}
-if (units[here]) mark(units[here]);
-
-// Of very many citations what is inside comes from the server when one is opened,
-// a block at a time. Without a script there is a link in its place.
-async function fill(unit) {
-  const body = $("[data-body]", unit);
-  if (!body || body.ariaBusy) return;
-  body.ariaBusy = "true";
-  try {
-    const answer = await fetch(body.dataset.body, { headers: { Accept: "text/html" } });
-    if (!answer.ok || answer.redirected) throw new Error(answer.status);
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    for (const inside of $$("[data-body-of]", page)) {
-      const at = document.getElementById(inside.dataset.bodyOf);
-      if (at) $("[data-body]", at)?.replaceWith(document.importNode(inside, true));
-    }
-  } catch {
-    body.ariaBusy = null; // the link in it leads to the same
-  }
-}
-
-// A chip in the trace opens its citation, wherever the browser scrolls to.
-function openTarget() {
-  const at = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
-  if (at && "open" in at) at.open = true;
-}
-addEventListener("hashchange", openTarget);
-openTarget();
 
 // On a phone the bar of tabs scrolls: the current one must be in view.
 $(".mainnav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
@@ -105,89 +76,14 @@ addEventListener("keydown", (e) => {
   if (e.key === "?") return stop(() => $("#help")?.togglePopover());
   if (e.key === "/") return stop(() => hot("/")?.focus());
 
-  const unit = units[here];
-  if (unit && e.key === "j") return stop(() => go(here + 1));
-  if (unit && e.key === "k") return stop(() => go(here - 1));
-  const row = unit && /^[a-z]$/.test(e.key) && $(`[data-key="${e.key}"]`, unit);
-  if (row) return stop(() => cycle(row));
+  if (units.length && e.key === "j") return stop(() => go(current + 1));
+  if (units.length && e.key === "k") return stop(() => go(current - 1));
+  if (keys.some((taken) => taken(e, digit))) return stop();
 
   const combo = (e.shiftKey && digit ? "Shift+" : "") + (digit || (e.key.length === 1 ? e.key.toUpperCase() : e.key));
   const control = /^([A-Z]|Shift\+\d)$/.test(combo) && hot(combo);
   if (control) stop(() => press(control));
 });
-
-// A comment is kept in this browser while it is typed, and thrown away once a
-// page says that the item is signed. What the server sent is never overwritten.
-for (const el of $$("[data-draft-done]")) localStorage.removeItem("draft-" + el.dataset.draftDone);
-for (const box of $$("textarea[data-draft]")) {
-  const id = "draft-" + box.dataset.draft;
-  const note = document.getElementById(box.getAttribute("aria-describedby")?.split(" ").pop() || "");
-  const kept = localStorage.getItem(id);
-  if (!box.value && kept) {
-    box.value = kept;
-    if (note) note.textContent = "Your draft was restored.";
-  }
-  let wait;
-  const save = () => {
-    if (box.value) localStorage.setItem(id, box.value);
-    else localStorage.removeItem(id);
-    if (note) note.textContent = "Draft kept in this browser, " + new Date().toTimeString().slice(0, 5) + ".";
-  };
-  box.addEventListener("input", () => { clearTimeout(wait); wait = setTimeout(save, 600); });
-  addEventListener("pagehide", () => { if (wait) save(); });
-}
-
-// The desk's one notice: what became of the claim, and a way to see more.
-const desk = $("[data-review]");
-function tell(text, again = false) {
-  const note = $("#lease-note");
-  note.hidden = !text;
-  $("span", note).textContent = text;
-  $("a", note).hidden = !again;
-}
-
-// The claim: a silent timer, a polite notice at five minutes, and renewal by
-// activity, at most once a minute.
-const timer = $("[data-lease]");
-let hold = () => {}, lose = () => {}; // what news of the claim does to the timer
-if (timer) {
-  let end = Date.now() + 1000 * Number(timer.dataset.lease);
-  let renewed = Date.now(), told = false, lost = false;
-  hold = (seconds) => {
-    end = Date.now() + 1000 * seconds;
-    told = lost = timer.closest(".lease").hidden = false;
-    tell("");
-  };
-  lose = () => { lost = timer.closest(".lease").hidden = true; };
-  const renew = async () => {
-    if (Date.now() - renewed < 60_000 || Date.now() > end || lost) return;
-    renewed = Date.now();
-    try {
-      const answer = await fetch(timer.dataset.renew, {
-        method: "POST",
-        headers: { "X-CSRF-Token": timer.dataset.csrf, Accept: "application/json" },
-      });
-      if (!answer.ok) return;
-      const body = await answer.json();
-      if (body.lease_seconds > 0) hold(body.lease_seconds);
-    } catch { /* The timer runs on, and the notice comes at five minutes. */ }
-  };
-  for (const kind of ["keydown", "pointerdown", "input"]) addEventListener(kind, renew, { passive: true });
-  setInterval(() => {
-    if (lost) return;
-    const left = Math.max(0, Math.round((end - Date.now()) / 1000));
-    timer.textContent = Math.floor(left / 60) + ":" + String(left % 60).padStart(2, "0");
-    if (left <= 300 && !told) {
-      told = true;
-      tell("Five minutes are left on your claim. It renews by itself while you read or type.");
-    }
-    if (left === 0) {
-      lost = true;
-      tell("Your claim has ended. You can claim the item again." + kept(), true);
-    }
-  }, 1000);
-}
-const kept = () => ($("textarea[data-draft]")?.value ? " Your comment is kept in this browser." : "");
 
 // News from the server: how much waits, and who holds this item. Only a page
 // in sight listens, because browsers allow six connections to a server.
@@ -209,7 +105,8 @@ if (source) {
   };
   const open = () => {
     close();
-    stream = new EventSource(source + (desk ? "&review=" + encodeURIComponent(desk.dataset.review) : ""));
+    const item = $("[data-review]")?.dataset.review;
+    stream = new EventSource(source + (item ? "&review=" + encodeURIComponent(item) : ""));
     stream.onopen = () => {
       clearTimeout(broken);
       broken = undefined;
@@ -226,7 +123,7 @@ if (source) {
     };
     const on = (name, then) => stream.addEventListener(name, (e) => then(JSON.parse(e.data)));
     on("queue", (counts) => { stale(""); count(counts); });
-    on("claim", claimed);
+    on("claim", (now) => dispatchEvent(new CustomEvent("claim", { detail: now })));
     on("trouble", (t) => { since = Date.now(); stale(t.message); });
     on("end", (t) => { over = true; since = Date.now(); close(); stale(t.message); });
   };
@@ -258,11 +155,21 @@ function sayCount() {
   resting = setTimeout(sayCount, 10_000);
 }
 
-// What the desk shows is true until the claim is another than it was drawn for.
-function claimed(now) {
-  if (!desk) return;
-  if (now.state === "yours" && desk.dataset.standing === "yours") return hold(now.seconds || 0);
-  if (now.state === desk.dataset.standing) return tell("");
-  lose();
-  tell(now.text + kept(), true);
+// Copies what is selected in the trace, or the trace, and says where it is from.
+for (const button of $$("[data-copy]")) {
+  const said = button.nextElementSibling;
+  button.hidden = false;
+  button.addEventListener("pointerdown", (e) => e.preventDefault()); // the selection stays
+  button.addEventListener("click", async () => {
+    const selected = getSelection(), words = selected.toString(), trace = button.closest(".trace");
+    const inTrace = words && trace && trace.contains(selected.getRangeAt(0).commonAncestorContainer);
+    const steps = inTrace ? $$(".step", trace).filter((s) => selected.containsNode(s, true)).map((s) => s.id.slice(1)) : [];
+    const where = steps.length === 0 ? "" : ", step " + steps[0] + (steps.length > 1 ? " to " + steps.at(-1) : "");
+    try {
+      await navigator.clipboard.writeText(inTrace ? words + "\n[" + button.dataset.copy + where + "]" : button.dataset.copy);
+      said.textContent = inTrace ? "Copied with its reference." : "Reference copied.";
+    } catch {
+      said.textContent = "The browser does not let this page copy. The reference is: " + button.dataset.copy + where;
+    }
+  });
 }

@@ -35,9 +35,15 @@ func (e *DecidedError) Is(target error) bool { return target == ErrConflict }
 // ExpiredError says that the actor holds no claim on the item, though nobody
 // else does either: it was never made, was given back, or ran out and was
 // taken and given back since. It is an ErrConflict.
-type ExpiredError struct{}
+type ExpiredError struct {
+	EndedBy string    // who ended the actor's claim; empty: nobody but time or the actor
+	EndedAt time.Time // zero without EndedBy
+}
 
 func (e *ExpiredError) Error() string {
+	if e.EndedBy != "" {
+		return fmt.Sprintf("%s ended your claim on this item at %s: claim it again, then decide", e.EndedBy, e.EndedAt.Format(time.RFC3339))
+	}
 	return "this item is not claimed by you any more: claim it again, then decide"
 }
 

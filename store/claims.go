@@ -82,7 +82,7 @@ func (r reviewState) settled(ctx context.Context, q querier) error {
 		if r.correctionID != "" {
 			return refuse("this item was closed: its trace was corrected, and the new revision is judged again")
 		}
-		return fmt.Errorf("review %s was closed: its evaluation is judged again, or an imported label settled it: %w", r.id, ErrConflict)
+		return fmt.Errorf("review %s was closed: a lead withdrew it, its evaluation is judged again, or an imported label settled it: %w", r.id, ErrConflict)
 	}
 	return nil
 }
@@ -98,7 +98,30 @@ func (r reviewState) heldBy(ctx context.Context, q querier, a Actor, now time.Ti
 	case r.state == stateClaimed && !lapsed(r.lease, now):
 		return &HeldError{HolderName: r.holderName, Until: *r.lease}
 	}
-	return &ExpiredError{}
+	return r.expired(ctx, q, a)
+}
+
+// expired is the error for an actor whose claim is gone, and who ended it if
+// that was not the actor.
+func (r reviewState) expired(ctx context.Context, q querier, a Actor) error {
+	gone := &ExpiredError{}
+	if a.UserID == "" {
+		return gone
+	}
+	var action string
+	err := q.QueryRowContext(ctx, `
+SELECT action, actor, at FROM audit_events WHERE subject = ? AND allowed
+  AND (action = 'review.claimed' AND actor_id = ? OR action = 'review.released' AND actor_id <> ? AND data LIKE ?
+    OR action = 'review.reassigned' AND data LIKE ?)
+ORDER BY seq DESC LIMIT 1`, r.subject(), a.UserID, a.UserID, `%"holder":"`+a.UserID+`"%`, `%"ended_claim_of":"`+a.UserID+`"%`).Scan(&action, &gone.EndedBy, &gone.EndedAt)
+	switch {
+	case errors.Is(err, sql.ErrNoRows) || err == nil && action == "review.claimed":
+		return &ExpiredError{}
+	case err != nil:
+		return err
+	}
+	gone.EndedAt = gone.EndedAt.UTC()
+	return gone
 }
 
 // authoriseDecider lets only people through who may decide: the operator has
@@ -122,10 +145,11 @@ func (s *Store) denyAdjudication(ctx context.Context, a Actor, err error, action
 }
 
 // ClaimNext claims the first item in queue order that the actor may take: open,
-// or claimed by somebody whose lease ran out. What the actor skipped comes
-// last, the longest ago first. What was sent to the actor by name comes before
-// all else. Nobody gets an item that they have an answer on; adjudication goes to
-// leads and admins, or to whom an escalation names. ErrNotFound: nothing is there; ErrConflict: the actor already
+// or claimed by somebody whose lease ran out. What was sent to the actor by name
+// comes first, then what is assigned to them; what is assigned to others, skipped
+// by the actor today or not for them by assignment is not given. Nobody gets an
+// item that they have an answer on; adjudication goes to leads and admins, or to
+// whom an escalation names. ErrNotFound: nothing is there; ErrConflict: the actor already
 // holds MaxLiveClaims.
 func (s *Store) ClaimNext(ctx context.Context, a Actor, project string, f ClaimFilter) (_ Review, err error) {
 	defer wrap(&err, "claim the next item")
@@ -141,7 +165,7 @@ func (s *Store) ClaimNext(ctx context.Context, a Actor, project string, f ClaimF
 		if err := t.roomForClaim(ctx, a); err != nil {
 			return err
 		}
-		if claimed, err = nextFor(ctx, t, a, p.ID, f, t.now, t.engine.forUpdateFree("r")); err != nil {
+		if claimed, err = nextFor(ctx, t, a, p, f, t.now, t.engine.forUpdateFree("r")); err != nil {
 			return err
 		}
 		r, err := loadReviewState(ctx, t, claimed)
@@ -156,32 +180,30 @@ func (s *Store) ClaimNext(ctx context.Context, a Actor, project string, f ClaimF
 	return s.GetReview(ctx, a, claimed)
 }
 
-// nextFor finds what ClaimNext would give: what was sent to the actor, what was
-// never skipped in queue order, then what was. lock ends the query: empty for who
-// only looks.
-func nextFor(ctx context.Context, q querier, a Actor, projectID string, f ClaimFilter, now time.Time, lock string) (string, error) {
-	id, err := firstSent(ctx, q, a, projectID, f, now, lock)
-	if !errors.Is(err, sql.ErrNoRows) {
-		return id, err
+// nextFor finds what ClaimNext would give: what was sent to the actor by name, what
+// is assigned to them, what is assigned to nobody, each in queue order. lock ends
+// the query: empty for who only looks.
+func nextFor(ctx context.Context, q querier, a Actor, p Project, f ClaimFilter, now time.Time, lock string) (string, error) {
+	obstacles, err := obstaclesFor(ctx, q, a, p.Policy, now)
+	if err != nil {
+		return "", err
 	}
-	id, err = firstFree(ctx, q, a, projectID, f, now, `
-  AND NOT EXISTS (SELECT 1 FROM review_skips k WHERE k.review_id = r.id AND k.user_id = ?)
-ORDER BY r.urgency, r.due_at, r.id LIMIT 1`+lock)
-	if !errors.Is(err, sql.ErrNoRows) {
-		return id, err
+	id, err := firstSent(ctx, q, a, p.ID, f, now, obstacles, lock)
+	if errors.Is(err, sql.ErrNoRows) {
+		id, err = firstFree(ctx, q, a, p.ID, f, now, obstacles, true, lock)
 	}
-	id, err = firstFree(ctx, q, a, projectID, f, now, `
-  AND EXISTS (SELECT 1 FROM review_skips k WHERE k.review_id = r.id AND k.user_id = ?)
-ORDER BY (SELECT k.skipped_at FROM review_skips k WHERE k.review_id = r.id AND k.user_id = ?), r.id LIMIT 1`+lock, a.UserID)
+	if errors.Is(err, sql.ErrNoRows) {
+		id, err = firstFree(ctx, q, a, p.ID, f, now, obstacles, false, lock)
+	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", fmt.Errorf("%w: %w", errQueueEmpty, ErrNotFound)
 	}
 	return id, err
 }
 
-// firstSent is the first item that waits for the actor by name and that they did
-// not skip.
-func firstSent(ctx context.Context, q querier, a Actor, projectID string, f ClaimFilter, now time.Time, lock string) (id string, err error) {
+// firstSent is the first item that waits for the actor by name and meets none of
+// the obstacles.
+func firstSent(ctx context.Context, q querier, a Actor, projectID string, f ClaimFilter, now time.Time, obstacles []obstacle, lock string) (id string, err error) {
 	query := `
 SELECT r.id FROM reviews r WHERE r.addressee = ? AND r.addressee <> '' AND r.project_id = ? AND ` + waiting + ` AND r.adjudicating AND r.correction_id = ''
   AND (r.state <> 'claimed' OR ` + leaseLapsed + `)`
@@ -192,20 +214,24 @@ SELECT r.id FROM reviews r WHERE r.addressee = ? AND r.addressee <> '' AND r.pro
 	if f.Domain != "" {
 		query, args = query+` AND r.domain = ?`, append(args, f.Domain)
 	}
-	err = q.QueryRowContext(ctx, query+`
-  AND NOT EXISTS (`+spoken+`) AND NOT EXISTS (SELECT 1 FROM review_skips k WHERE k.review_id = r.id AND k.user_id = ?)
-ORDER BY r.urgency, r.due_at, r.id LIMIT 1`+lock, append(args, a.UserID, a.UserID)...).Scan(&id)
+	query, args = query+` AND NOT EXISTS (`+spoken+`)`, append(args, a.UserID)
+	for _, o := range obstacles {
+		query, args = query+"\n  AND NOT "+o.sql, append(args, o.args...)
+	}
+	err = q.QueryRowContext(ctx, query+"\nORDER BY r.urgency, r.due_at, r.id LIMIT 1"+lock, args...).Scan(&id)
 	return id, err
 }
 
-// firstFree runs the common part of both questions; the rest asks about skips
-// and sets the order, its first parameter is the user.
-func firstFree(ctx context.Context, q querier, a Actor, projectID string, f ClaimFilter, now time.Time, rest string, more ...any) (id string, err error) {
+// firstFree finds the first item that meets none of the obstacles, of those that
+// are assigned to the actor or of those that are to nobody.
+func firstFree(ctx context.Context, q querier, a Actor, projectID string, f ClaimFilter, now time.Time, obstacles []obstacle, own bool, lock string) (id string, err error) {
 	var w strings.Builder
 	which := `r.state IN ('open', 'claimed') AND NOT r.adjudicating` // as the index reviews_free has it
 	switch {
 	case a.mayAdjudicate():
 		which = waiting
+	case own:
+		which = waiting + ` AND NOT r.adjudicating` // as the index reviews_assigned has it
 	case f.Judge != "":
 		which = waiting + ` AND NOT r.adjudicating` // as the index reviews_judge has it
 	}
@@ -227,8 +253,20 @@ SELECT r.id FROM reviews r WHERE r.project_id = ? AND ` + which + ` AND r.correc
 	}
 	w.WriteString(` AND (r.opinions + r.abstentions = 0 OR r.reopened OR r.adjudicating OR NOT EXISTS (` + spoken + `))`)
 	args = append(args, a.UserID)
-	args = append(append(args, a.UserID), more...)
-	err = q.QueryRowContext(ctx, w.String()+rest, args...).Scan(&id)
+	if own {
+		w.WriteString(` AND r.assigned_to = ?`)
+		args = append(args, a.UserID)
+	} else {
+		w.WriteString(` AND r.assigned_to IS NULL`)
+	}
+	for _, o := range obstacles {
+		if o.cause != CauseAssigned {
+			w.WriteString("\n  AND NOT " + o.sql)
+			args = append(args, o.args...)
+		}
+	}
+	w.WriteString("\nORDER BY r.urgency, r.due_at, r.id LIMIT 1" + lock)
+	err = q.QueryRowContext(ctx, w.String(), args...).Scan(&id)
 	return id, err
 }
 
@@ -242,8 +280,9 @@ func (a Actor) mayAdjudicate() bool { return a.MayDecide() && (a.Role == Lead ||
 
 // ClaimReview claims one item. A claim that the actor has already is renewed.
 // *HeldError: somebody else holds it; *DecidedError: it is settled;
-// ErrForbidden: it waits for a lead, for another one or for somebody who is named;
-// ErrConflict: the actor has given an answer on it.
+// *UnfitError: it is not for the actor; ErrForbidden: it waits for a lead, for
+// another one or for somebody who is named; ErrConflict: the actor has given an
+// answer on it.
 func (s *Store) ClaimReview(ctx context.Context, a Actor, reviewID string) (_ Review, err error) {
 	defer wrap(&err, "claim review %s", reviewID)
 	if err := s.authoriseDecider(ctx, a, "review.claimed", "review:"+reviewID); err != nil {
@@ -266,11 +305,18 @@ func (s *Store) ClaimReview(ctx context.Context, a Actor, reviewID string) (_ Re
 		if err := mayAnswer(ctx, t, a, r); err != nil {
 			return err
 		}
+		if err := mayTake(ctx, t, a, r.policy, r.id, t.now); err != nil {
+			return err
+		}
 		if err := t.roomForClaim(ctx, a); err != nil {
 			return err
 		}
 		return t.claim(ctx, a, r)
 	})
+	var unfit *UnfitError
+	if errors.As(err, &unfit) {
+		return Review{}, errors.Join(err, s.denyUnfit(ctx, a, err, "review.claimed", reviewID))
+	}
 	if err != nil {
 		return Review{}, s.denyAdjudication(ctx, a, err, "review.claimed", reviewID)
 	}
@@ -413,8 +459,8 @@ UPDATE reviews SET state = ?, holder_id = NULL, claimed_at = NULL, lease_expires
 	return err
 }
 
-// SkipReview passes an item on: it comes back to the actor after everything
-// else. A claim that the actor has on it is released; what others hold is left
+// SkipReview passes an item on: it is not given to the actor again until their
+// day is over, by the time zone of their profile. A claim that the actor has on it is released; what others hold is left
 // to them. The comment may be empty.
 func (s *Store) SkipReview(ctx context.Context, a Actor, reviewID, comment string) (err error) {
 	defer wrap(&err, "skip review %s", reviewID)
@@ -432,10 +478,14 @@ func (s *Store) SkipReview(ctx context.Context, a Actor, reviewID, comment strin
 		if err := r.settled(ctx, t); err != nil {
 			return err
 		}
+		profile, err := profileOf(ctx, t, a.UserID)
+		if err != nil {
+			return err
+		}
 		if _, err := t.exec(ctx, `
-INSERT INTO review_skips (review_id, user_id, comment, skipped_at) VALUES (?, ?, ?, ?)
-ON CONFLICT (review_id, user_id) DO UPDATE SET comment = excluded.comment, skipped_at = excluded.skipped_at`,
-			r.id, a.UserID, comment, t.now); err != nil {
+INSERT INTO review_skips (review_id, user_id, comment, skipped_at, hidden_until) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (review_id, user_id) DO UPDATE SET comment = excluded.comment, skipped_at = excluded.skipped_at, hidden_until = excluded.hidden_until`,
+			r.id, a.UserID, comment, t.now, dayEnd(t.now, profile.location())); err != nil {
 			return err
 		}
 		t.audit(event{project: r.project, actor: a, action: "review.skipped", subject: r.subject(),
@@ -445,4 +495,10 @@ ON CONFLICT (review_id, user_id) DO UPDATE SET comment = excluded.comment, skipp
 		}
 		return nil
 	})
+}
+
+// dayEnd is when the day of a moment is over in a time zone, as UTC.
+func dayEnd(now time.Time, at *time.Location) time.Time {
+	y, m, d := now.In(at).Date()
+	return time.Date(y, m, d+1, 0, 0, 0, 0, at).UTC()
 }

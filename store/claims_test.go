@@ -144,7 +144,7 @@ func TestReleaseAndSkipOrder(t *testing.T) {
 	if err := d.ReleaseClaim(d.ctx, d.ann, reviews["a"]); !errors.As(err, &free) {
 		t.Errorf("release twice: %v, want ExpiredError", err)
 	}
-	// ann skips all three, in the order b, a, c; they come back in that order.
+	// ann skips all three: none comes back to her today, but she can open each.
 	for _, trace := range []string{"b", "a", "c"} {
 		d.claim(d.ann, reviews[trace])
 		d.clock.add(time.Second)
@@ -155,9 +155,22 @@ func TestReleaseAndSkipOrder(t *testing.T) {
 	if n := d.number(`SELECT count(*) FROM reviews WHERE state = 'open' AND holder_id IS NULL`); n != 3 {
 		t.Fatalf("%d items are free after skipping, want 3", n)
 	}
-	for _, want := range []string{"b", "a", "c"} {
+	if _, err := d.ClaimNext(d.ctx, d.ann, "default", store.ClaimFilter{}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("claim after skipping all: %v, want ErrNotFound", err)
+	}
+	skipped, _, err := d.ListQueue(d.ctx, d.ann, store.QueueFilter{State: store.QueueSkipped})
+	if diff := cmp.Diff([]string{"a", "b", "c"}, traceIDs(skipped)); err != nil || diff != "" {
+		t.Errorf("what ann skipped (-want +got):\n%s%v", diff, err)
+	}
+	d.claim(d.ann, reviews["c"])
+	d.clock.add(15*time.Hour - 4*time.Second) // 23:59:59
+	if _, err := d.ClaimNext(d.ctx, d.ann, "default", store.ClaimFilter{}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("claim before midnight: %v, want ErrNotFound", err)
+	}
+	d.clock.add(time.Second)
+	for _, want := range []string{"a", "b", "c"} { // her claim of c has run out
 		if got := next(d.ann); got != want {
-			t.Errorf("after skipping all, next is %s, want %s", got, want)
+			t.Errorf("on the next day the item is %s, want %s", got, want)
 		}
 	}
 	wantField(t, "a long comment", d.SkipReview(d.ctx, d.ann, reviews["a"], string(make([]rune, 4001))), "comment")

@@ -51,8 +51,9 @@ type DecisionInput struct {
 // code and comment required unless the judge gave no verdict; one that changes
 // nothing is kept as a confirm).
 // On a blind item, after the first answer: keep (the own answer stands; where
-// it differs from the judge's it is an override, with reason code and comment)
-// or adopt (the judge's answer). Either way: escalate, and before a first
+// it differs from the judge's it is an override, with reason code and comment),
+// adopt (the judge's answer) or override (an answer revised after the reveal; the
+// first one is kept beside it). Either way: escalate, and before a first
 // answer cannot_judge, both with a comment. A corrected
 // decision may be confirm or override whatever was answered first.
 func (s *Store) Decide(ctx context.Context, a Actor, reviewID string, in DecisionInput) (d Decision, err error) {
@@ -154,6 +155,11 @@ FROM evaluations e JOIN traces t ON t.id = e.trace_id WHERE e.id = ?`, r.evaluat
 	if f.first, err = firstAnswer(ctx, q, r.id, a.UserID); err != nil {
 		return f, err
 	}
+	profile, err := profileOf(ctx, q, a.UserID)
+	if err != nil {
+		return f, err
+	}
+	f.qualification = profile.standing()
 	if err := f.readCurrent(ctx, q, said.Report); err != nil || !r.reopened {
 		return f, err
 	}
@@ -213,8 +219,8 @@ func (f facts) choose(ctx context.Context, q querier, in DecisionInput) (outcome
 			return outcome{}, invalid("action", "is %s, which needs a first answer: give your own verdict first", in.Action)
 		}
 	case Confirm, Override:
-		if blindFirst {
-			return outcome{}, invalid("action", "is %s, but this item was answered blind: keep, adopt or escalate", in.Action)
+		if blindFirst && in.Action == Confirm {
+			return outcome{}, invalid("action", "is %s, but this item was answered blind: keep, adopt, override to revise your answer, or escalate", in.Action)
 		}
 		if f.first == nil && !f.visible() {
 			return outcome{}, invalid("action", "is %s, but the verdict is sealed: give your own verdict first", in.Action)

@@ -134,6 +134,7 @@ type judged struct {
 	run     string
 	cluster string
 	labels  []judge.HumanLabel
+	trace   func(*judge.Trace)      // adds to the trace
 	report  func(*judge.Evaluation) // changes what failing says
 	draw    *judge.Draw
 }
@@ -171,6 +172,9 @@ func (d *desk) put(items ...judged) map[string]string {
 				Judgments: []judge.Judgment{{Judge: "equivalence", Raw: "SECRET judgment"}}},
 			Plan: []judge.Planned{{Judge: "equivalence", PromptVersion: "v1", Engine: judge.EngineRules, Model: judge.EngineRules, Judgment: judge.NoJudgment}},
 		})
+		if it.trace != nil {
+			it.trace(&imports[len(imports)-1].Trace)
+		}
 	}
 	if _, err := d.ImportTraces(d.ctx, store.Operator("test"), "default", imports); err != nil {
 		d.t.Fatal(err)

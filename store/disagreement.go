@@ -85,6 +85,29 @@ func (t *tx) addOneReason(ctx context.Context, evaluationID string, r judge.Reas
 	return t.addReasons(ctx, evaluationID, position, []judge.Reason{r})
 }
 
+// reopenWithdrawn sends an evaluation back to people whose item was withdrawn, for
+// all the reasons it had and one more.
+func (t *tx) reopenWithdrawn(ctx context.Context, s subject, r judge.Reason, draw judge.Draw) error {
+	if err := t.addOneReason(ctx, s.evaluationID, r); err != nil {
+		return err
+	}
+	reasons, err := collect(ctx, t, func(rows *sql.Rows, x *judge.Reason) error { return rows.Scan(&x.Code) },
+		`SELECT code FROM evaluation_reasons WHERE evaluation_id = ? ORDER BY position`, s.evaluationID)
+	if err != nil {
+		return err
+	}
+	lead := leadReason(reasons)
+	if _, err := t.exec(ctx, `
+UPDATE evaluations SET status = 'in_review', lead_reason = ?, reasons = reasons | ?, refused_field = '', error = '' WHERE id = ?`,
+		lead, reasonMask([]judge.Reason{r}), s.evaluationID); err != nil {
+		return err
+	}
+	t.recount(s.traceID)
+	t.tally(s.projectID, tallyStatus, string(judge.Refused), -1)
+	t.tally(s.projectID, tallyStatus, string(judge.InReview), 1)
+	return t.enqueue(ctx, s, lead, draw, true)
+}
+
 // reopenAccepted sends an accepted evaluation to a person for one more reason;
 // its result is no longer final.
 func (t *tx) reopenAccepted(ctx context.Context, s subject, r judge.Reason, draw judge.Draw) error {
@@ -118,7 +141,7 @@ WHERE r.evaluation_id = ? AND r.state IN ('open', 'claimed', 'adjudication')`, [
 	}
 	first := err == nil && judge.ReasonRank(r.Code) < judge.ReasonRank(lead)
 	if first {
-		if _, err := t.exec(ctx, `UPDATE reviews SET lead_reason = ?, urgency = ? WHERE id = ?`, r.Code, urgency(r.Code, s.stakes), id); err != nil {
+		if _, err := t.exec(ctx, `UPDATE reviews SET lead_reason = ?, urgency = CASE WHEN priority = 0 THEN ? ELSE urgency END WHERE id = ?`, r.Code, urgency(r.Code, s.stakes), id); err != nil {
 			return err
 		}
 		t.tally(s.projectID, tallyQueue, queueName(lead, blind), -1)

@@ -36,7 +36,7 @@ func leadReason(reasons []judge.Reason) string {
 }
 
 // urgency is the queue's first key: the reason's rank, and in it high stakes
-// first.
+// first. A lead's priority goes before it: see queuePlace.
 func urgency(lead string, stakes judge.Stakes) int {
 	if stakes == judge.HighStakes {
 		return 2 * judge.ReasonRank(lead)
@@ -49,24 +49,27 @@ func urgency(lead string, stakes judge.Stakes) int {
 // verdict was open to everybody until now (it was accepted) is not blind: who
 // saw it can't be told any more.
 func (t *tx) enqueue(ctx context.Context, s subject, lead string, draw judge.Draw, seen bool) error {
-	due := s.policy.DueHours(s.stakes)
+	due := s.policy.DueHours(lead, s.stakes, s.domain)
 	opinions := s.policy.OpinionsFor(lead, s.domain, s.stakes)
 	blind := !seen && drawBlind(s.policy, s.evaluationID, lead, s.stakes)
 	_, err := t.exec(ctx, `
 INSERT INTO reviews (id, project_id, evaluation_id, trace_id, external_id, judge, domain, stakes, title, state, urgency,
     lead_reason, blind, stratum, inclusion_probability, due_at, opened_at, policy_version,
-    opinions_required)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    opinions_required, language)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT tr.language FROM traces tr WHERE tr.id = ?))
 ON CONFLICT (evaluation_id) DO UPDATE SET state = 'open', urgency = excluded.urgency, lead_reason = excluded.lead_reason,
     blind = excluded.blind, stratum = excluded.stratum, inclusion_probability = excluded.inclusion_probability,
     due_at = excluded.due_at, opened_at = excluded.opened_at, policy_version = excluded.policy_version, holder_id = NULL, claimed_at = NULL,
     lease_expires_at = NULL, adjudicating = FALSE, decided_at = NULL, opinions_required = excluded.opinions_required, round = reviews.round + 1,
-    opinions = 0, abstentions = 0, addressee = '', reopened = FALSE`,
+    opinions = 0, abstentions = 0, addressee = '', reopened = FALSE, priority = 0, assigned_to = NULL`,
 		t.newID(), s.projectID, s.evaluationID, s.traceID, s.externalID, s.judge, s.domain, string(s.stakes), s.title,
 		urgency(lead, s.stakes), lead, blind, draw.Stratum, draw.InclusionProbability,
 		t.now.Add(time.Duration(due)*time.Hour), t.now, s.policy.Version,
-		opinions)
+		opinions, s.traceID)
 	if err != nil {
+		return err
+	}
+	if err := t.noteConflicts(ctx, s.evaluationID); err != nil {
 		return err
 	}
 	t.tally(s.projectID, tallyQueue, queueName(lead, blind), 1)

@@ -91,7 +91,8 @@ INSERT INTO exposures (evaluation_id, user_id, exposed_at) VALUES (?, ?, ?) ON C
 	})
 }
 
-// RequestReview sends an accepted evaluation to a person. ErrConflict when it
+// RequestReview sends an accepted evaluation to a person, or one that was
+// withdrawn from review. ErrConflict when it
 // waits already, is not judged yet, or a person has settled it. The comment
 // has at most 4,000 characters and may be empty. Roles: lead, admin.
 func (s *Store) RequestReview(ctx context.Context, a Actor, id, comment string) (err error) {
@@ -108,13 +109,27 @@ func (s *Store) RequestReview(ctx context.Context, a Actor, id, comment string) 
 		if err != nil {
 			return err
 		}
-		if status != judge.Accepted {
-			return fmt.Errorf("its status is %s, and only an accepted evaluation can be sent to review: %w", status, ErrConflict)
+		withdrawn, err := t.withdrawn(ctx, id)
+		if err != nil {
+			return err
+		}
+		if status != judge.Accepted && !withdrawn {
+			return fmt.Errorf("its status is %s, and only an accepted evaluation, or one that was withdrawn, can be sent to review: %w", status, ErrConflict)
 		}
 		t.audit(event{project: e.project, actor: a, action: "evaluation.review_requested", subject: "evaluation:" + id,
 			data: map[string]any{"comment": comment}})
 		// Chosen by a person, not drawn: it stands for itself only.
-		return t.reopenAccepted(ctx, e, judge.Reason{Code: judge.ReasonRequested, Detail: comment},
-			judge.Draw{Stratum: judge.StratumRequested, InclusionProbability: 1})
+		reason, draw := judge.Reason{Code: judge.ReasonRequested, Detail: comment}, judge.Draw{Stratum: judge.StratumRequested, InclusionProbability: 1}
+		if withdrawn {
+			return t.reopenWithdrawn(ctx, e, reason, draw)
+		}
+		return t.reopenAccepted(ctx, e, reason, draw)
 	})
+}
+
+// withdrawn says whether an evaluation has no result because its item was
+// withdrawn from review.
+func (t *tx) withdrawn(ctx context.Context, id string) (yes bool, err error) {
+	err = t.scan(ctx, `SELECT e.status = 'refused' AND e.refused_field = ? FROM evaluations e WHERE e.id = ?`, []any{WithdrawnField, id}, []any{&yes})
+	return yes, err
 }

@@ -132,7 +132,7 @@ func newImporter(t *tx, a Actor, p Project) *importer {
 		labelled: map[string][]string{},
 		texts:    newTexts(),
 		traces: newBulk("traces", "", "id", "project_id", "external_id", "revision", "current", "content_hash", "candidate_hash",
-			"reference_hash", "domain", "stakes", "title", "cluster", "body_hash", "created_at"),
+			"reference_hash", "domain", "stakes", "language", "title", "cluster", "body_hash", "created_at"),
 		members: newBulk("run_traces", " ON CONFLICT (run_id, trace_id) DO NOTHING", "run_id", "trace_id"),
 		evaluations: newBulk("evaluations", "", "id", "project_id", "trace_id", "judge", "prompt_version", "engine", "model", "identity",
 			"judgment_body", "status", "refused_field", "error", "created_at", "endpoint", "samples", "run_id", "lane"),
@@ -234,7 +234,7 @@ func (m *importer) revision(ctx context.Context, in incoming) (id string, one Im
 		m.texts.addText(x)
 	}
 	m.traces.add(id, m.project.ID, in.trace.ID, one.Revision, true, digest(in.hashes.Trace), digest(in.hashes.Candidate),
-		digest(in.hashes.Reference), in.trace.Domain, string(in.trace.Stakes), in.title, in.trace.Cluster, digest(in.texts[0].hash), m.t.now)
+		digest(in.hashes.Reference), in.trace.Domain, string(in.trace.Stakes), traceLanguage(in.trace), in.title, in.trace.Cluster, digest(in.texts[0].hash), m.t.now)
 	return id, one, nil
 }
 

@@ -42,7 +42,7 @@ func (o *office) step() string {
 	}{
 		{"import", 4, o.importSome}, {"judge", 4, o.judgeSome}, {"claim", 3, o.claimOne}, {"answer", 3, o.answerOne},
 		{"decide", 5, o.decideOne}, {"reopen", 2, o.reopenOne}, {"retry", 1, o.retryOne}, {"request", 2, o.requestOne},
-		{"expose", 2, o.exposeOne}, {"release", 1, o.releaseOne}, {"take over", 1, o.takeOver},
+		{"expose", 2, o.exposeOne}, {"release", 1, o.releaseOne}, {"take over", 1, o.takeOver}, {"change the queue", 3, o.changeSome},
 		{"undo", 3, o.undoOne}, {"agree", 2, o.agreeOne}, {"add", 3, o.addOne}, {"raise", 1, o.raiseOne}, {"reassign", 1, o.reassignOne},
 	}
 	total := 0
@@ -318,8 +318,27 @@ func (o *office) retryOne() error {
 	return o.RetryEvaluation(o.ctx, o.lea, e.ID)
 }
 
+// changeSome does to up to three items what a lead can do to many.
+func (o *office) changeSome() error {
+	var ids []string
+	for range 1 + o.r.IntN(3) {
+		item, err := o.item(o.lea, pick(o.r, store.QueueWaiting, store.QueueFree))
+		if err != nil {
+			return err
+		}
+		ids = append(ids, item.ReviewID)
+	}
+	c := store.QueueChange{Action: pick(o.r, store.ChangeAssign, store.ChangePriority, store.ChangeDue, store.ChangeBlind, store.ChangeBlind, store.ChangeRelease, store.ChangeWithdraw),
+		Priority: o.r.IntN(4), Due: o.clock.Now().Add(time.Hour), Blind: o.r.IntN(2) == 0, Reason: "r", Release: o.r.IntN(2) == 0}
+	if c.Action == store.ChangeAssign {
+		c.User = pick(o.r, "", o.ann.UserID, o.luis.UserID)
+	}
+	_, err := o.ChangeQueue(o.ctx, pick(o.r, o.lea, o.luis), "default", ids, c)
+	return err
+}
+
 func (o *office) requestOne() error {
-	e, err := o.evaluation(judge.Accepted)
+	e, err := o.evaluation(pick(o.r, judge.Accepted, judge.Accepted, judge.Refused))
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/countersign/countersign/judge"
 )
@@ -110,23 +111,30 @@ func (s *Store) RaiseOpinions(ctx context.Context, a Actor, reviewID string, n i
 		if err := r.settled(ctx, t); err != nil {
 			return err
 		}
-		switch {
-		case r.adjudicating:
-			return refuse("this item waits for one person to settle it: more opinions change nothing")
-		case r.reopened:
-			return refuse("this item was decided before, and everybody could read how: more opinions would not be independent")
-		case n == r.opinionsRequired:
-			return nil
-		case n < r.opinionsRequired:
-			return refuse("this item needs %d opinions, and the number is never lowered", r.opinionsRequired)
-		}
-		if _, err := t.exec(ctx, `UPDATE reviews SET opinions_required = ? WHERE id = ?`, n, r.id); err != nil {
-			return err
-		}
-		t.audit(event{project: r.project, actor: a, action: "review.opinions_raised", subject: r.subject(),
-			data: map[string]any{"evaluation_id": r.evaluationID, "from": r.opinionsRequired, "to": n}})
-		return nil
+		_, err = t.raiseOpinions(ctx, a, r, n)
+		return err
 	})
+}
+
+// raiseOpinions asks for n opinions on an item that waits; what it asks for
+// already stays as it is.
+func (t *tx) raiseOpinions(ctx context.Context, a Actor, r reviewState, n int) (raised bool, err error) {
+	switch {
+	case r.adjudicating:
+		return false, refuse("this item waits for one person to settle it: more opinions change nothing")
+	case r.reopened:
+		return false, refuse("this item was decided before, and everybody could read how: more opinions would not be independent")
+	case n == r.opinionsRequired:
+		return false, nil
+	case n < r.opinionsRequired:
+		return false, refuse("this item needs %d opinions, and the number is never lowered", r.opinionsRequired)
+	}
+	if _, err := t.exec(ctx, `UPDATE reviews SET opinions_required = ? WHERE id = ?`, n, r.id); err != nil {
+		return false, err
+	}
+	t.audit(event{project: r.project, actor: a, action: "review.opinions_raised", subject: r.subject(),
+		data: map[string]any{"evaluation_id": r.evaluationID, "from": r.opinionsRequired, "to": n}})
+	return true, nil
 }
 
 // checkAddressee says what is wrong with who an item is to be sent to.
@@ -151,7 +159,11 @@ SELECT u.id, u.name, u.role, u.disabled_at IS NULL, EXISTS (`+spoken+`) FROM use
 	case said || to == r.holderID && !r.adjudicating:
 		return invalid("to", "is %s, who has given an answer on this item or is about to: send it to somebody else", who.Name)
 	}
-	return nil
+	why, err := unfitByName(ctx, q, who, r.policy, r.id, time.Time{})
+	if err == nil && why != "" {
+		return invalid("to", "is %s, who can't be given this item: %s Send it to somebody else", who.Name, why)
+	}
+	return err
 }
 
 // Reassign sends an item that somebody else has to settle to another person or

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/countersign/countersign/judge"
@@ -20,12 +19,12 @@ type Overview struct {
 	// Next is what ClaimNext would give the actor; nil when nothing is there
 	// or the actor decides nothing.
 	Next *QueueItem
-	// Mine is what the actor decided since Monday, 00:00 UTC.
+	// Mine is what the actor decided since Monday, by the time zone of their profile.
 	Mine Pace
 	Runs []RunRow // the newest five
 }
 
-// Pace is what one person decided in a week.
+// Pace is what one person decided in some time.
 type Pace struct {
 	Decisions int
 	Overrides int
@@ -71,17 +70,22 @@ func (s *Store) Overview(ctx context.Context, a Actor, project string) (v Overvi
 	if !a.MayDecide() {
 		return v, nil
 	}
-	if v.Next, err = s.nextItem(ctx, a, p.ID); err != nil {
+	if v.Next, err = s.nextItem(ctx, a, p); err != nil {
 		return v, err
 	}
-	v.Mine, err = s.ownPace(ctx, a, p.ID)
+	profile, err := profileOf(ctx, s.reader, a.UserID)
+	if err != nil {
+		return v, err
+	}
+	today := dayEnd(s.clock(), profile.location()).In(profile.location()).AddDate(0, 0, -1)
+	v.Mine, err = s.paceSince(ctx, a, p.ID, monday(today))
 	return v, err
 }
 
 // nextItem is the item that ClaimNext would give, without claiming it.
-func (s *Store) nextItem(ctx context.Context, a Actor, projectID string) (*QueueItem, error) {
+func (s *Store) nextItem(ctx context.Context, a Actor, p Project) (*QueueItem, error) {
 	now := s.clock()
-	id, err := nextFor(ctx, s.reader, a, projectID, ClaimFilter{}, now, "")
+	id, err := nextFor(ctx, s.reader, a, p, ClaimFilter{}, now, "")
 	if errors.Is(err, ErrNotFound) {
 		return nil, nil
 	}
@@ -96,11 +100,8 @@ func (s *Store) nextItem(ctx context.Context, a Actor, projectID string) (*Queue
 	return &items[0], fillReasons(ctx, s.reader, items)
 }
 
-// ownPace counts the actor's decisions since Monday and their median time.
-func (s *Store) ownPace(ctx context.Context, a Actor, projectID string) (pace Pace, err error) {
-	now := s.clock()
-	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
-	monday := day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
+// paceSince counts the actor's decisions since a moment and their median time.
+func (s *Store) paceSince(ctx context.Context, a Actor, projectID string, since time.Time) (pace Pace, err error) {
 	seconds, err := collect(ctx, s.reader, func(r *sql.Rows, v *float64) error {
 		var override, visible bool
 		err := r.Scan(v, &override, &visible)
@@ -114,12 +115,10 @@ func (s *Store) ownPace(ctx context.Context, a Actor, projectID string) (pace Pa
 		return err
 	}, `
 SELECT d.seconds, d.action = 'override', d.verdict_visible FROM decisions d JOIN reviews r ON r.id = d.review_id
-WHERE d.user_id = ? AND d.decided_at >= ? AND r.project_id = ? AND d.action IN ('confirm', 'override') AND `+standing, a.UserID, monday, projectID)
+WHERE d.user_id = ? AND d.decided_at >= ? AND r.project_id = ? AND d.action IN ('confirm', 'override') AND `+standing, a.UserID, since.UTC(), projectID)
 	if err != nil || len(seconds) == 0 {
 		return Pace{}, err
 	}
-	slices.Sort(seconds)
-	n := len(seconds)
-	pace.MedianSeconds = (seconds[(n-1)/2] + seconds[n/2]) / 2
+	pace.MedianSeconds = median(seconds)
 	return pace, nil
 }

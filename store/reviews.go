@@ -42,6 +42,8 @@ type Review struct {
 	Answers []GivenAnswer
 	// Screen is what is shown here, by versions and hashes: what who signs states.
 	Screen Shown
+	// Under is what the project's policy means for the item.
+	Under judge.Effective
 	// ReasonCodes are why the judge may be overridden here.
 	ReasonCodes []judge.OverrideReason
 	// UndoUntil is until when the actor may take back the newest decision, unless
@@ -204,6 +206,7 @@ WHERE r.id = ?`, append(args, reviewID)...).Scan(append(row.fields(&lease),
 	}
 	at.undoTime = of.UndoTime()
 	v.ReasonCodes = ReasonCodesFor(of, row.Domain, row.Judge)
+	v.Under = of.For(row.Judge, row.Domain, judge.Stakes(row.Stakes))
 	row.settle(a, s.clock(), lease)
 	v.QueueItem, v.JudgeName = row.QueueItem, row.Judge
 	v.Mine = v.State == stateClaimed && v.HolderID == a.UserID && a.UserID != ""

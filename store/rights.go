@@ -32,6 +32,14 @@ var (
 	DecideReviews    = Right{"decision.made", nil}
 	SaveDrafts       = Right{"draft.saved", nil}
 	ReopenReviews    = Right{"review.reopened", nil}
+	ChangeItems      = Right{"queue.changed", leads}
+	SaveViews        = Right{"queue_view.saved", everyone}
+	DeleteViews      = Right{"queue_view.deleted", everyone}
+	AddMembers       = Right{"user.created", admins}
+	ChangeMembers    = Right{"user.changed", admins}
+	SetPasswords     = Right{"user.password_set", admins}
+	DisableMembers   = Right{"user.disabled", admins}
+	EnableMembers    = Right{"user.enabled", admins}
 
 	ProposeCorrection  = Right{correctionProposed, nil}
 	AcceptCorrection   = Right{correctionAccepted, leads}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -26,8 +27,8 @@ var builtOn = []string{
 // what happened). The decision stays and is marked; no figure counts it. The item
 // is claimed by the actor again, with the time that they had spent on it, and if
 // it was settled it is blind no longer, since anybody could read its verdict; a
-// first answer still counts as blind. The decision comes back, so that its form
-// can be filled in. Roles: who signed the decision.
+// first answer still counts as blind. What the decision said is the actor's draft
+// again. Roles: who signed the decision.
 func (s *Store) Undo(ctx context.Context, a Actor, reviewID string) (d Decision, err error) {
 	defer wrap(&err, "undo the decision on review %s", reviewID)
 	if err := s.authoriseDecider(ctx, a, decisionUndone, "review:"+reviewID); err != nil {
@@ -119,6 +120,9 @@ func (t *tx) undo(ctx context.Context, a Actor, r reviewState, d *Decision) erro
 	if err := t.withdraw(ctx, r, d.ID, labelUndone); err != nil {
 		return err
 	}
+	if err := t.draftAgain(ctx, r.id, *d); err != nil {
+		return err
+	}
 	if d.OverQuota {
 		return nil // it changed nothing but the record
 	}
@@ -176,4 +180,31 @@ WHERE id = ? AND state = ?`, a.UserID, since, t.now.Add(time.Duration(r.policy.L
 		t.tally(r.projectID, tallyQueueState, tallyAdjudication, -1)
 	}
 	return nil
+}
+
+// draftAgain makes what a decision said its author's draft, beside a question or
+// a correction that they are writing.
+func (t *tx) draftAgain(ctx context.Context, reviewID string, d Decision) error {
+	row, _, err := t.draftRow(ctx, reviewID, d.UserID)
+	if err != nil {
+		return err
+	}
+	was, err := row.draft()
+	if err != nil {
+		return err
+	}
+	body := DraftBody{Stage: "decide", Action: cmp.Or(d.Choice, d.Action), ReasonCode: d.ReasonCode, Severity: d.Severity, Comment: d.Comment,
+		Confidence: d.Confidence, To: d.To, Rulings: d.Rulings, Question: was.Question, Correction: was.Correction}
+	if body.Action == Override {
+		body.Verdict, body.Label = string(d.Verdict), d.Label
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(ctx, `
+INSERT INTO drafts (review_id, user_id, version, tab, seq, body, saved_at) VALUES (?, ?, ?, '', 0, ?, ?)
+ON CONFLICT (review_id, user_id) DO UPDATE SET version = excluded.version, tab = '', seq = 0, body = excluded.body, saved_at = excluded.saved_at`,
+		reviewID, d.UserID, row.version+1, string(text), t.now)
+	return err
 }

@@ -91,6 +91,12 @@ func TestUndo(t *testing.T) {
 			if got.UndoneAt == nil || got.UserID != a.UserID {
 				t.Errorf("undone %+v", got)
 			}
+			// What was said is not lost: it is a draft again.
+			draft, err := d.GetDraft(d.ctx, a, id)
+			if err != nil || draft == nil || draft.Comment != got.Comment || draft.To != got.To || draft.ReasonCode != got.ReasonCode ||
+				draft.Action != got.Action && draft.Action != got.Choice {
+				t.Errorf("the draft after undo: %+v, %v", draft, err)
+			}
 			if diff := cmp.Diff(before, d.snapshot()); diff != "" {
 				t.Errorf("after undo (-before +after):\n%s", diff)
 			}

@@ -62,8 +62,12 @@ func (s *Store) Users(ctx context.Context, a Actor) (_ []User, err error) {
 }
 
 // UserByID finds a user.
-func (s *Store) UserByID(ctx context.Context, id string) (u User, err error) {
-	row := s.reader.QueryRowContext(ctx, `SELECT `+userColumns+` FROM users WHERE id = ?`, id)
+func (s *Store) UserByID(ctx context.Context, id string) (User, error) {
+	return userByID(ctx, s.reader, id)
+}
+
+func userByID(ctx context.Context, q querier, id string) (u User, err error) {
+	row := q.QueryRowContext(ctx, `SELECT `+userColumns+` FROM users WHERE id = ?`, id)
 	return u, notFound(scanUser(row.Scan, &u), "user with id %s", id)
 }
 
@@ -187,8 +191,8 @@ func (s *Store) ownOrAdmin(ctx context.Context, a Actor, email, action string) (
 	return u, err
 }
 
-// DisableUser ends a user's sessions, revokes their tokens and gives their
-// claims back to the queue. What they decided stays. The last admin can't be
+// DisableUser ends a user's sessions, revokes their tokens, gives their claims
+// back to the queue and takes their name off what is assigned to them. What they decided stays. The last admin can't be
 // disabled (ErrConflict). Disabling twice changes nothing. Role: admin.
 func (s *Store) DisableUser(ctx context.Context, a Actor, email string) (err error) {
 	defer wrap(&err, "disable user %s", email)
@@ -201,16 +205,8 @@ func (s *Store) DisableUser(ctx context.Context, a Actor, email string) (err err
 			return err
 		}
 		if u.Role == Admin {
-			// Two admins who disable each other must not both succeed.
-			if err := t.lockRow(ctx, "u", `SELECT u.id FROM users u WHERE u.role = 'admin' ORDER BY u.id`); err != nil {
+			if err := t.keepAnAdmin(ctx, u); err != nil {
 				return err
-			}
-			var others int
-			if err := t.QueryRowContext(ctx, `SELECT count(*) FROM users WHERE role = 'admin' AND disabled_at IS NULL AND id <> ?`, u.ID).Scan(&others); err != nil {
-				return err
-			}
-			if others == 0 {
-				return fmt.Errorf("%s is the last admin: make another one first: %w", u.Email, ErrConflict)
 			}
 		}
 		if _, err := t.exec(ctx, `UPDATE users SET disabled_at = ?, session_epoch = session_epoch + 1 WHERE id = ?`, t.now, u.ID); err != nil {
@@ -219,7 +215,10 @@ func (s *Store) DisableUser(ctx context.Context, a Actor, email string) (err err
 		if _, err := t.exec(ctx, `UPDATE tokens SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL`, t.now, u.ID); err != nil {
 			return err
 		}
-		if err := t.releaseClaimsOf(ctx, a, u); err != nil {
+		if err := t.releaseClaims(ctx, a, u, "user disabled", ""); err != nil {
+			return err
+		}
+		if err := t.unassignAll(ctx, a, u.ID); err != nil {
 			return err
 		}
 		t.audit(event{actor: a, action: "user.disabled", subject: "user:" + u.ID})
@@ -227,8 +226,9 @@ func (s *Store) DisableUser(ctx context.Context, a Actor, email string) (err err
 	})
 }
 
-// releaseClaimsOf gives back every item that a user holds.
-func (t *tx) releaseClaimsOf(ctx context.Context, a Actor, u User) error {
+// releaseClaims gives back the items that a user holds and that a condition on
+// reviews r, empty or begun with AND, keeps. The cause goes into the audit log.
+func (t *tx) releaseClaims(ctx context.Context, a Actor, u User, cause, condition string) error {
 	type held struct {
 		review, project, projectID string
 		adjudicating               bool
@@ -237,7 +237,7 @@ func (t *tx) releaseClaimsOf(ctx context.Context, a Actor, u User) error {
 		return r.Scan(&h.review, &h.project, &h.projectID, &h.adjudicating)
 	}, `
 SELECT r.id, p.name, p.id, r.adjudicating FROM reviews r JOIN projects p ON p.id = r.project_id
-WHERE r.holder_id = ? AND r.state = 'claimed' ORDER BY r.id`, u.ID)
+WHERE r.holder_id = ? AND r.state = 'claimed'`+condition+` ORDER BY r.id`, u.ID)
 	if err != nil {
 		return err
 	}
@@ -252,7 +252,7 @@ UPDATE reviews SET state = ?, holder_id = NULL, claimed_at = NULL, lease_expires
 			return err
 		}
 		t.audit(event{project: h.project, actor: a, action: "review.released", subject: "review:" + h.review,
-			data: map[string]any{"holder": u.ID, "cause": "user disabled"}})
+			data: map[string]any{"holder": u.ID, "cause": cause}})
 	}
 	return nil
 }

@@ -47,10 +47,8 @@ type CitationUnit struct {
 	WholeOpens bool
 	// Open is drawn unfolded.
 	Open bool
-	// BodyHref is where the script gets what is inside, in a trace of very many
-	// citations; empty: it is on the page.
-	BodyHref string
-	// PageHref is the desk with what is inside, for a browser without script.
+	// PageHref is the desk with what is inside, in a trace of very many citations,
+	// where the script gets it as the citation is opened; empty: it is on the page.
 	PageHref string
 }
 

@@ -1,6 +1,10 @@
 package views
 
-import "github.com/a-h/templ"
+import (
+	"strings"
+
+	"github.com/a-h/templ"
+)
 
 // StepsBench is the workbench of the judges that hold an output against a
 // reference: one table over the whole width, in which each step of the reference
@@ -97,4 +101,15 @@ func (p DeskPage) chosen(r RulingPart) string {
 		return r.Value
 	}
 	return p.judgedOf(r)
+}
+
+// finerWord is the judge's own word where its choice does not say it already.
+func (r *StepRow) finerWord() string {
+	word := strings.ToLower(words(r.JudgeWord))
+	for _, c := range r.part().Choices {
+		if c.Value == r.part().Judged && strings.HasPrefix(strings.ToLower(c.Text), word) {
+			return ""
+		}
+	}
+	return word
 }

@@ -18,17 +18,21 @@ const (
 	DeskAdjudication DeskState = "adjudication" // people disagree: a lead settles it
 	DeskDecided      DeskState = "decided"      // signed by this person or somebody before
 	DeskLost         DeskState = "lost"         // somebody else holds it or signed first
+	DeskLate         DeskState = "late"         // settled by somebody else while this person worked on it: a second opinion can be added
 	DeskExpired      DeskState = "expired"      // this person's claim ran out; it can be claimed again
 	DeskReadOnly     DeskState = "readonly"     // this role may look and not decide
 )
 
 // DeskPage is the workbench: the trace on the left, the evidence on the
 // right, the decision below. Forms post to /reviews/{ID}/claim, /decision,
-// /skip and /release; scripts post to /reviews/{ID}/renew.
+// /second-opinion, /draft, /undo, /skip, /reopen and /release; scripts post to
+// /reviews/{ID}/renew.
 //
 // Fields of the decision form: action (confirm, override, cannot_judge,
-// escalate; after a reveal keep, adopt, escalate; absent on a blind commit),
-// verdict, label, support-N for citation N, reason_code, comment, confidence.
+// escalate; after a reveal keep, adopt, override, escalate; empty on a blind
+// commit), verdict, label, "ruling." and "ruling-note." with a part of the item,
+// reason_code, severity, comment, confidence, to; then=next goes on to the next
+// item.
 type DeskPage struct {
 	Frame
 	ID    string // the review's
@@ -90,6 +94,26 @@ type DeskPage struct {
 	Shown string
 	// ReasonCodes that an override or escalation can name.
 	ReasonCodes []Choice
+	// Addressees are whom an item can be escalated to: roles first, then persons.
+	Addressees []Choice
+	// Affirmations are the words of what signing affirms, by action.
+	Affirmations []Choice
+	// Bar is how the item stands by the rulings so far.
+	Bar DeskBar
+	// Draft is what is kept on the server of what this person typed; its zero
+	// value: nothing.
+	Draft DraftMark
+	// OpinionLine says how many opinions the item needs and has; empty when one is
+	// enough.
+	OpinionLine string
+	// Waiting is how many items wait for this person besides this one.
+	Waiting int
+	// Undo is until when the newest decision on the item can be taken back by this
+	// person; zero: not.
+	Undo time.Time
+	// Sides are what people said so far, side by side; nil unless somebody has to
+	// settle it.
+	Sides *Sides
 	// Form is what was typed, and its faults after a refused decision.
 	Form DeskForm
 
@@ -141,8 +165,66 @@ type DeskForm struct {
 	ReasonCode string
 	Comment    string
 	Confidence string // low, medium, high or empty
+	Severity   string // critical, major, minor or empty: as the reason code has it
+	To         string // who an escalation goes to; empty: leads
 	// Faults, each beside its field; empty where there is none.
-	VerdictFault, LabelFault, ReasonFault, CommentFault, ActionFault string
+	VerdictFault, LabelFault, ReasonFault, CommentFault, ActionFault, SeverityFault, ToFault string
+}
+
+// DeskBar is how an item stands by a person's rulings so far. It holds nothing of
+// the judge's on a sealed page.
+type DeskBar struct {
+	// Progress in words: "3 of 5 checked"; empty when there is nothing to rule on.
+	Progress string
+	// Hint is a sentence about what can be done now.
+	Hint string
+	// Confirmable is false when rulings differ from the judge's.
+	Confirmable bool
+	// Outcome says what the rulings come to by the judge's own formula; empty:
+	// they do not determine it.
+	Outcome string
+	// Verdict and Label are that outcome.
+	Verdict judge.Verdict
+	Label   string
+}
+
+// DraftMark is a draft's acknowledgment.
+type DraftMark struct {
+	// Key names the draft in the browser: of this item and this person.
+	Key     string
+	Version int
+	SavedAt time.Time // zero: nothing is kept
+	// Restored says that the page shows what was typed before.
+	Restored bool
+}
+
+// Sides are several people's answers on one item, for who settles it.
+type Sides struct {
+	Heads []SideHead // the judge first where it may be known
+	Rows  []SideRow  // a row for each part that somebody ruled on
+	Same  int        // parts on which all agree, which have no row
+}
+
+// SideHead is whose column it is.
+type SideHead struct {
+	Name  string
+	Judge bool
+	Mark
+	Line    string // when, and why: the reason code in words
+	Comment string
+}
+
+// SideRow is one part with what each said of it.
+type SideRow struct {
+	Title string
+	Href  string // to the part on the page
+	Cells []SideCell
+}
+
+// SideCell is what one side chose.
+type SideCell struct {
+	Text string // empty: nothing
+	Note string
 }
 
 // Answer is a verdict or label that a person committed.
@@ -165,8 +247,14 @@ type Signature struct {
 	Comment    string
 	Confidence string
 	Blind      bool
-	Seconds    int // from claim to decision; 0 when unknown
-	At         time.Time
+	Severity   string // of the judge's fault; empty: none was named
+	// Qualification and Affirmation are what the signature keeps, frozen.
+	Qualification string
+	Affirmation   string
+	OverQuota     bool // a second opinion, which changes nothing
+	Undone        bool // taken back
+	Seconds       int  // from claim to decision; 0 when unknown
+	At            time.Time
 	// Final says that nothing is left to settle: it is drawn with a double rule.
 	Final bool
 }

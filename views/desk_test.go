@@ -25,24 +25,24 @@ func TestDeskStates(t *testing.T) {
 		{views.DeskBlind, []htmlcheck.Check{
 			htmlcheck.In("form#decision", htmlcheck.Attr("action", "/reviews/rv-4821/decision")),
 			htmlcheck.Count("form#decision [name=verdict]", 3), htmlcheck.In("[name=verdict][value=borderline]", htmlcheck.Attr("aria-keyshortcuts", "Shift+2")),
-			htmlcheck.Count("form#decision select[name=label] option", 4), htmlcheck.None("form#decision [name=action]"), htmlcheck.Count("form [name=action][value=cannot_judge]", 1),
+			htmlcheck.Count("form#decision select[name=label] option", 4), htmlcheck.Count("form#decision [name=action]", 3), htmlcheck.In("form#decision [name=action][checked]", htmlcheck.Attr("value", "")), htmlcheck.Count("form [name=action][value=cannot_judge]", 1),
 			htmlcheck.Count("[name='ruling.citation/2/support'][form=decision]", 3), htmlcheck.In("[name='ruling.citation/1/support'][value=fully_supported]", htmlcheck.Attr("checked", "")),
-			htmlcheck.In("[formaction]", htmlcheck.Attr("formaction", "/reviews/rv-4821/skip"), htmlcheck.Attr("aria-keyshortcuts", "N")),
+			htmlcheck.In("[aria-keyshortcuts=N]", htmlcheck.Attr("formaction", "/reviews/rv-4821/skip"), htmlcheck.Attr("aria-keyshortcuts", "N")),
 			htmlcheck.In("[type=submit][aria-keyshortcuts='Control+Enter']", htmlcheck.Contains("Commit and reveal")),
 			htmlcheck.In("[data-lease]", htmlcheck.Text("24:10"), htmlcheck.Attr("data-lease", "1450"), htmlcheck.Attr("data-renew", "/reviews/rv-4821/renew")),
 			htmlcheck.Count("[role=timer]", 1)}},
 		{views.DeskRevealed, []htmlcheck.Check{
-			htmlcheck.Count("[name=action]", 3), htmlcheck.Count("[value=keep]", 1), htmlcheck.Count("[value=adopt]", 1), htmlcheck.Count("[value=escalate]", 1),
-			htmlcheck.None("[name=verdict]"), htmlcheck.None("[name^='ruling.']:not([disabled])"), htmlcheck.In(".by-you", htmlcheck.Contains("Fail")), htmlcheck.In(".compare .by-judge", htmlcheck.Contains("Borderline 0.72"))}},
+			htmlcheck.Count("[name=action]", 4), htmlcheck.Count("[value=keep]", 1), htmlcheck.Count("[value=adopt]", 1), htmlcheck.Count("[value=override]", 1), htmlcheck.Count("[value=escalate]", 1),
+			htmlcheck.Count(".when.on-override [name=verdict]", 3), htmlcheck.In(".by-you", htmlcheck.Contains("Fail")), htmlcheck.In(".compare .by-judge", htmlcheck.Contains("Borderline 0.72"))}},
 		{views.DeskVisible, []htmlcheck.Check{
 			htmlcheck.Count("[name=action]", 4), htmlcheck.In("[value=confirm]", htmlcheck.Attr("aria-keyshortcuts", "C")), htmlcheck.In("[value=override]", htmlcheck.Attr("aria-keyshortcuts", "O")),
-			htmlcheck.In("[value=escalate]", htmlcheck.Attr("aria-keyshortcuts", "X")), htmlcheck.Count("[name=verdict]", 3), htmlcheck.Count("[name=reason_code]", 1), htmlcheck.Count("textarea[name=comment][data-draft='rv-4821']", 1),
+			htmlcheck.In("[value=escalate]", htmlcheck.Attr("aria-keyshortcuts", "X")), htmlcheck.Count("[name=verdict]", 3), htmlcheck.Count("[name=reason_code]", 1), htmlcheck.Count("textarea[name=comment]", 1), htmlcheck.Count("form[data-draft='/reviews/rv-4821/draft']", 1),
 			htmlcheck.Count("[name=confidence]", 1), htmlcheck.In("#c3", htmlcheck.Contains("Judge on support: No source of this id was given.")), htmlcheck.Count("#c3 .judged", 4)}},
 		{views.DeskAdjudication, []htmlcheck.Check{
 			htmlcheck.Count(".earlier", 2), htmlcheck.Count("[name=action]", 2), htmlcheck.None("[value=escalate]"), htmlcheck.None("[value=cannot_judge]"), htmlcheck.In(".earlier", htmlcheck.Contains("Physician A"))}},
 		{views.DeskDecided, []htmlcheck.Check{
 			htmlcheck.None("form.decision"), htmlcheck.In(".signoff", htmlcheck.Contains("Physician A"), htmlcheck.Contains("in 14 min 53 s")), htmlcheck.None(".signoff.open-ended"),
-			htmlcheck.Count("main[data-draft-done='rv-4821']", 1)}},
+			htmlcheck.Count("main[data-draft-done='draft-rv-4821-u1']", 1)}},
 		{views.DeskLost, []htmlcheck.Check{
 			htmlcheck.None("form.decision"), htmlcheck.In(".pane .notice", htmlcheck.Contains("Physician E is reviewing this now"), htmlcheck.Contains("11:00"))}},
 		{views.DeskExpired, []htmlcheck.Check{
@@ -57,7 +57,7 @@ func TestDeskStates(t *testing.T) {
 func TestDeskWithoutReport(t *testing.T) {
 	p := desk(views.DeskVisible)
 	p.Proposal, p.JudgeFault = nil, "The endpoint refused the key."
-	check(t, render(t, views.Desk(p)), htmlcheck.None("[value=confirm]"), htmlcheck.In("[role=alert]", htmlcheck.Contains("The endpoint refused the key."), htmlcheck.Contains("nothing to confirm")), htmlcheck.In("label:has([value=override])", htmlcheck.Contains("Decide")))
+	check(t, render(t, views.Desk(p)), htmlcheck.None("[value=confirm]"), htmlcheck.In(".pane [role=alert]", htmlcheck.Contains("The endpoint refused the key."), htmlcheck.Contains("nothing to confirm")), htmlcheck.In("label:has([value=override])", htmlcheck.Contains("Decide")))
 	p = desk(views.DeskRevealed)
 	p.Proposal = nil
 	check(t, render(t, views.Desk(p)), htmlcheck.None("[value=adopt]"), htmlcheck.Count("[value=keep]", 1))
@@ -69,7 +69,7 @@ func TestDeskFaults(t *testing.T) {
 	p.Form = views.DeskForm{Action: "override", Verdict: judge.Fail, Label: "partial", ReasonCode: "other", Comment: "As\n<typed>", Confidence: "low",
 		VerdictFault: "v fault", LabelFault: "l fault", ReasonFault: "r fault", CommentFault: "c fault", ActionFault: "a fault"}
 	check(t, render(t, views.Desk(p)),
-		htmlcheck.Count(".decision-detail.shown", 1), htmlcheck.In("[value=override]", htmlcheck.Attr("checked", "")), htmlcheck.In("[name=verdict][value=fail]", htmlcheck.Attr("checked", "")),
+		htmlcheck.Count("form[data-refused]", 1), htmlcheck.In("[value=override]", htmlcheck.Attr("checked", "")), htmlcheck.In("[name=verdict][value=fail]", htmlcheck.Attr("checked", "")),
 		htmlcheck.In("select[name=label] [selected]", htmlcheck.Attr("value", "partial")), htmlcheck.In("select[name=reason_code] [selected]", htmlcheck.Attr("value", "other")),
 		htmlcheck.In("select[name=confidence] [selected]", htmlcheck.Attr("value", "low")), htmlcheck.In("textarea[name=comment]", htmlcheck.Text("As <typed>"), htmlcheck.Attr("aria-invalid", "true")),
 		htmlcheck.In("#comment-fault", htmlcheck.Text("c fault")), htmlcheck.In("#reason-fault", htmlcheck.Text("r fault")), htmlcheck.In("#verdict-fault", htmlcheck.Text("v fault")),

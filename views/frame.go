@@ -18,6 +18,7 @@ const (
 	TabCalibration Tab = "calibration"
 	TabPolicy      Tab = "policy"
 	TabImport      Tab = "import"
+	TabMembers     Tab = "members"
 	TabAudit       Tab = "audit"
 )
 
@@ -48,6 +49,8 @@ type Frame struct {
 	Density string
 	// Shortcuts says that single letters act as keys.
 	Shortcuts bool
+	// Markdown says that traces are shown as Markdown has them.
+	Markdown bool
 	// CSRF is the token each form carries in its _csrf field.
 	CSRF string
 	// Path of this page with its query, to come back to after a change of theme.
@@ -79,6 +82,10 @@ type Notice struct {
 	Title string
 	// Text says what happened, what is safe and what to do. Empty: no notice.
 	Text string
+	// Undo is where a form posts to that takes it back; empty: it can't be.
+	Undo string
+	// UndoSeconds are left for that.
+	UndoSeconds int
 }
 
 // Choice is one value of a select or a radio group.

@@ -1,6 +1,7 @@
 package views_test
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
 	"strings"
@@ -12,10 +13,11 @@ import (
 
 	"github.com/countersign/countersign/views"
 	"github.com/countersign/countersign/views/htmlcheck"
+	"github.com/countersign/countersign/views/invisible"
 )
 
 // hostile tries to leave every kind of place that a text can stand in.
-const hostile = `"'></textarea></pre></title></script><script>pwned()</script><img src=x onerror="pwned()"> onload=" javascript:pwned()`
+const hostile = `"'></textarea></pre></title></script><script>pwned()</script><img src=x onerror="pwned()"> onload=" javascript:pwned()` + "\u202e\u2066\u200b\ufeff\u200d\x07\x1b\u0085\U000e0041Z\u0335\u0335\u0335\u0335\u0335\u0335\u0335\u0335\u0335\u0335"
 
 // fill puts a text into every string that a page struct can hold, and makes
 // every list and pointer hold something, so that all of the page is drawn.
@@ -102,14 +104,27 @@ func hostilePages() []samplePage {
 
 // hostileBenches are all workbenches, every text of them hostile.
 func hostileBenches() []views.Bench {
-	benches := []views.Bench{&views.GenericBench{}, &views.CitationsBench{}, &views.StepsBench{}}
+	reference, logic := &views.ReferenceBench{}, &views.LogicBench{}
+	benches := []views.Bench{&views.GenericBench{}, &views.CitationsBench{}, &views.StepsBench{}, reference, logic}
 	for _, b := range benches {
 		fill(reflect.ValueOf(b).Elem(), hostile)
+	}
+	run := reference.Reference[0]
+	for _, kind := range []views.DiffKind{views.DiffSame, views.DiffDeleted, views.DiffAdded, views.DiffGap, views.DiffFolded, views.DiffLeftOut, views.DiffNumber} {
+		run.Kind = kind
+		reference.Reference = append(reference.Reference, run)
+	}
+	logic.Own[0].Locked = false // to be changed
+	for _, v := range logic.Dimensions[0].Violations {
+		for _, where := range []views.Match{views.MatchExact, views.MatchNear, views.MatchNotFound, views.MatchNoQuote} {
+			v.Where = where
+			logic.Loose = append(logic.Loose, v)
+		}
 	}
 	inside := &views.CitationsBench{} // what is inside is on the page
 	fill(reflect.ValueOf(inside).Elem(), hostile)
 	for i := range inside.Units {
-		inside.Units[i].BodyHref = ""
+		inside.Units[i].PageHref = ""
 	}
 	inside.Sources[0].Href = ""
 	benches = append(benches, inside)
@@ -121,9 +136,39 @@ func TestHostileTextStaysText(t *testing.T) {
 	for _, p := range hostilePages() {
 		t.Run(p.name, func(t *testing.T) {
 			doc := render(t, p.page)
-			check(t, doc, htmlcheck.Count("script", 1), htmlcheck.None("img"), htmlcheck.None("iframe"), htmlcheck.None("style"),
+			check(t, doc, htmlcheck.None(`script:not([src^="/static/"])`), htmlcheck.None("img"), htmlcheck.None("iframe"), htmlcheck.None("style"),
 				handlersInline, addressesHarmless,
 				htmlcheck.In("body", htmlcheck.Contains(`<script>pwned()</script>`)))
+		})
+	}
+}
+
+// Characters that cannot be seen are seen on every page, as the server sends it.
+func TestHostileTextIsSeen(t *testing.T) {
+	for _, p := range hostilePages() {
+		t.Run(p.name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := p.page.Render(t.Context(), &b); err != nil {
+				t.Fatal(err)
+			}
+			doc, err := html.Parse(bytes.NewReader(invisible.Show(b.Bytes())))
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, doc, htmlcheck.Each(`bdi.control[data-name="U+202E"]`, htmlcheck.Attr("role", "img")), htmlcheck.Count("script", 1), htmlcheck.None("img"), handlersInline)
+			var walk func(n *html.Node)
+			walk = func(n *html.Node) {
+				if n.Type == html.TextNode && strings.ContainsAny(n.Data, "\u202e\u2066\u200b\ufeff\u200d\x07\x1b\u0085\U000e0041") {
+					t.Errorf("<%s> holds unseen characters: %.80q", n.Parent.Data, n.Data)
+				}
+				if n.Type == html.ElementNode && (n.Data == "textarea" || n.Data == "script" || n.Data == "bdi") {
+					return // what a person typed stays as it is; and what is marked
+				}
+				for c := n.FirstChild; c != nil; c = c.NextSibling {
+					walk(c)
+				}
+			}
+			walk(doc)
 		})
 	}
 }

@@ -47,20 +47,38 @@ func TestLogin(t *testing.T) {
 
 func TestQueue(t *testing.T) {
 	doc := render(t, views.Queue(views.QueuePage{Frame: frame("Queue", views.TabQueue), Rows: queueRows(), Open: 1128, Overdue: 3, Paging: views.Paging{NextHref: "/queue?after=x", FirstHref: "/queue"},
-		Filter: views.QueueFilter{Judges: []views.Choice{{Value: "logic", Text: "Logic"}}, Judge: "logic", State: "free", Mine: true}}))
+		Filter: views.QueueFilter{Judges: []views.Choice{{Value: "logic", Text: "Logic"}}, Judge: "logic", States: []views.Choice{{Value: "free", Text: "Unclaimed"}}, State: "free", Overdue: true}}))
 	check(t, doc, htmlcheck.In(".page-head", htmlcheck.Contains("1,128 open, 3 overdue")), htmlcheck.Count("tbody tr", 4),
-		htmlcheck.In("select[name=judge] [selected]", htmlcheck.Attr("value", "logic")), htmlcheck.In("select[name=state] [selected]", htmlcheck.Attr("value", "free")), htmlcheck.In("[name=mine]", htmlcheck.Attr("checked", "")),
+		htmlcheck.In("select[name=judge] [selected]", htmlcheck.Attr("value", "logic")), htmlcheck.In("select[name=state] [selected]", htmlcheck.Attr("value", "free")), htmlcheck.In("[name=overdue]", htmlcheck.Attr("checked", "")), htmlcheck.None("[name=item]"), htmlcheck.None(".bulk"),
 		htmlcheck.In("a[rel=next]", htmlcheck.Attr("href", "/queue?after=x")), htmlcheck.In("tbody tr", htmlcheck.Contains("Overdue by 35 min"), htmlcheck.Contains("Lawyer B"), htmlcheck.Contains("5 min left")),
 		htmlcheck.In("tbody tr:nth-child(2)", htmlcheck.Contains("Reasons sealed"), htmlcheck.Contains("You"), htmlcheck.Contains("Due 12:00, in 1 h 20 min")), htmlcheck.In("tbody tr:nth-child(3)", htmlcheck.Contains("Free")),
 		htmlcheck.Count("button[form=claim-next]", 1))
 	check(t, render(t, views.Queue(views.QueuePage{Frame: frame("Queue", views.TabQueue)})), htmlcheck.None("table"), htmlcheck.In(".empty", htmlcheck.Contains("Nothing waits for a person")))
 	check(t, render(t, views.Queue(views.QueuePage{Frame: frame("Queue", views.TabQueue), Filtered: true})), htmlcheck.In(".empty", htmlcheck.Contains("No item matches these filters")))
+	rows := queueRows()
+	rows[1].Selected, rows[2].SetPriority, rows[2].Priority, rows[3].Assigned = true, true, 1, "Lawyer B"
+	check(t, render(t, views.Queue(views.QueuePage{Frame: frame("Queue", views.TabQueue), Rows: rows, MayChange: true, Filters: "judge=logic",
+		Tabs:  []views.QueueTab{{Text: "All open", Href: "/queue", Count: 1000, More: true, Current: true}, {Text: "Blind", Href: "/queue?blind=yes", Count: 3}},
+		Views: []views.SavedView{{ID: "v1", Name: "Late law", Href: "/queue?domain=legal", Shared: true, Owner: "Lead C", MayDelete: true}},
+		Fault: views.QueueFault{Title: "Nothing was changed", Text: "1 item stands in the way.", Items: []views.RefusedItem{{Href: "/reviews/x", Title: "T", TraceID: "t1", Why: "It is decided."}}}})),
+		htmlcheck.Count("[name=item]", 4), htmlcheck.Count("[name=item][checked]", 1), htmlcheck.In("tbody tr:nth-child(3) .priority.set", htmlcheck.Text("P1")), htmlcheck.In("tbody tr:nth-child(4)", htmlcheck.Contains("for Lawyer B")),
+		htmlcheck.In("form:has(.bulk)", htmlcheck.Attr("action", "/queue/change?judge=logic")), htmlcheck.In(".tabs [aria-current]", htmlcheck.Text("All open 1,000+")), htmlcheck.In("[role=alert]", htmlcheck.Contains("t1: It is decided.")),
+		htmlcheck.In(`form[action="/queue/views/v1/delete"]`, htmlcheck.Contains("shared by Lead C")))
+}
+
+func TestMyWork(t *testing.T) {
+	p := views.MyWorkPage{Frame: frame("My work", views.TabQueue), Waiting: 5, Why: []views.WhyLine{{N: 3, Text: "held by somebody else"}, {N: 2, Text: "skipped by you today", Href: "/queue?state=skipped"}}}
+	check(t, render(t, views.MyWork(p)), htmlcheck.In(".why li", htmlcheck.Text("3 held by somebody else")), htmlcheck.In(".why a", htmlcheck.Attr("href", "/queue?state=skipped")), htmlcheck.In("#why", htmlcheck.Contains("5 items wait, and none")))
+	p.Waiting, p.Why = 0, nil
+	check(t, render(t, views.MyWork(p)), htmlcheck.In("#why", htmlcheck.Contains("Nothing waits for a person")))
+	p.Next, p.Held, p.Assigned, p.Today = &views.NextItem{Title: "N"}, queueRows()[:1], queueRows()[1:], views.Week{Decisions: 3, Overridden: 1, MedianSeconds: 90}
+	check(t, render(t, views.MyWork(p)), htmlcheck.None("#why"), htmlcheck.Count("tbody tr", 4), htmlcheck.In(".page-head", htmlcheck.Contains("You hold 1 item, and 3 more are assigned to you.")))
 }
 
 func TestOverview(t *testing.T) {
 	check(t, render(t, views.Overview(views.OverviewPage{Frame: frame("Overview", views.TabOverview), Greeting: "Today"})),
 		htmlcheck.In(".empty", htmlcheck.Contains("There is nothing to judge yet"), htmlcheck.Contains("countersign import")), htmlcheck.None("table"))
-	check(t, render(t, views.Overview(views.OverviewPage{Frame: frame("Overview", views.TabOverview), Evaluations: 3, SealedCount: 31, ShowHealth: true, Health: []views.CalibrationRow{calibrationRow("logic", false)}})),
+	check(t, render(t, views.Overview(views.OverviewPage{Frame: frame("Overview", views.TabOverview), Evaluations: 3, SealedCount: 31, SealedHref: "/queue?lead=sealed", ShowHealth: true, Health: []views.CalibrationRow{calibrationRow("logic", false)}})),
 		htmlcheck.In(".empty", htmlcheck.Contains("Nothing is waiting for you")), htmlcheck.In("table", htmlcheck.Contains("Sealed until you answer 31")), htmlcheck.In("main", htmlcheck.Contains("Not enough labels")), htmlcheck.None(".whisker .dot"))
 }
 

@@ -22,6 +22,7 @@ type OverviewPage struct {
 	Reasons []ReasonCount
 	// SealedCount is the sum of the items whose reasons are sealed until answered.
 	SealedCount int
+	SealedHref  string
 	// Health has a row for each judge, model and prompt version in use.
 	Health []CalibrationRow
 	// ShowHealth is off for roles that calibration is kept from.
@@ -68,7 +69,7 @@ type StatusCount struct {
 	Href   string // the list, filtered
 }
 
-// Week is a reviewer's last seven days.
+// Week is what a reviewer did since Monday, or in another time.
 type Week struct {
 	Decisions     int
 	Overridden    int

@@ -75,6 +75,7 @@ type PolicyFields struct {
 	Between                    string // models, versions, both
 	Recorded                   bool
 	BlindRules                 int // of the YAML, which the form leaves as they are
+	DueRules, Assignment       int // the same
 	Reasons                    []PolicyReason
 }
 

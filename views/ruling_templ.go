@@ -618,7 +618,7 @@ func agreeHere(p DeskPage, u RulingUnit) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		if p.ruling() && !p.sealed() && u.agreeable() {
+		if p.ruling() && !p.sealed() && p.State != DeskRevealed && u.agreeable() {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "<button class=\"button\" type=\"submit\" form=\"decision\" formaction=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

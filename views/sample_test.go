@@ -63,7 +63,8 @@ func desk(state views.DeskState) views.DeskPage {
 		Frame: frame("Apixaban dose in reduced renal function", views.TabQueue), ID: "rv-4821", State: state,
 		EvaluationID: "ev-20931", TraceID: "med-0118", ItemTitle: "Apixaban dose in reduced renal function", Judge: "citations",
 		PromptVersion: "4be1c2d09f7788aa0011223344556677889900aabbccddeeff0011223344556677", Run: "renal-dosing-12", Domain: "medical", Stakes: judge.HighStakes,
-		Due:          now.Add(80 * time.Minute),
+		Due:   now.Add(80 * time.Minute),
+		Draft: views.DraftMark{Key: "draft-rv-4821-u1"}, Bar: views.DeskBar{Confirmable: true},
 		LeaseSeconds: 1450, LeaseTotal: 1800, Trace: sampleTrace(), Bench: sampleCitations(),
 		Inputs:      []views.Input{{Name: "Constraints", Items: []views.InputItem{{Text: views.Text("Doses in mg; the formulary of 2026 applies.")}, {Text: views.Text("No off-label use.")}}}},
 		Labels:      []views.Choice{{Value: "accurate", Text: "Accurate"}, {Value: "partial", Text: "Partial"}, {Value: "inaccurate", Text: "Inaccurate"}},
@@ -83,7 +84,7 @@ func desk(state views.DeskState) views.DeskPage {
 	case views.DeskAdjudication:
 		p.Proposal = proposal()
 		p.Earlier = []views.Signature{signature(false), {Name: "Physician E", Role: "Reviewer", Action: "confirm", Mark: views.Mark{Verdict: judge.Borderline}, At: now.Add(-3 * time.Hour)}}
-	case views.DeskDecided:
+	case views.DeskDecided, views.DeskLate:
 		s := signature(true)
 		p.Signed, p.Proposal = &s, proposal()
 	default:
@@ -160,8 +161,11 @@ func evaluationPage() views.EvaluationPage {
 		Attempts: []views.Attempt{
 			{Number: 1, Endpoint: "models.example", ModelAsked: "larch-2", ModelAnswered: "larch-2-0530", Parameters: "{\n  \"temperature\": 0\n}", Prompt: "You check citations.", Reply: "{", FinishReason: "length", Errors: []string{"the reply was cut by its length"}, PromptTokens: 6412, CompletionTokens: 4096, CostUSD: 0.0123, LatencyMS: 3100, At: now.Add(-2 * time.Hour)},
 			{Number: 2, Endpoint: "models.example", ModelAsked: "larch-2", ModelAnswered: "larch-2-0530", Prompt: "You check citations.", Reply: p.Report, FinishReason: "stop", PromptTokens: 6412, CompletionTokens: 1107, CostUSD: 0.004, LatencyMS: 2700, At: now.Add(-2 * time.Hour)}},
-		Labels:  []views.LabelRow{{Judge: "citations", Reviewer: "Physician A", Mark: views.Mark{Verdict: judge.Fail, Label: "inaccurate"}, Blind: true, Comment: "One criterion only.", At: now}, {Judge: "citations", Mark: views.Mark{Verdict: judge.Fail}, Imported: true, Adjudicated: true}},
-		History: desk(views.DeskBlind).History, Hashes: judge.Hashes{Trace: "5b1e44aa5b1e44aa5b1e44aac07a", Candidate: "77b044aa5b1e44aa5b1e44aad1c4"},
+		Labels:    []views.LabelRow{{Judge: "citations", Reviewer: "Physician A", Mark: views.Mark{Verdict: judge.Fail, Label: "inaccurate"}, Blind: true, Comment: "One criterion only.", At: now}, {Judge: "citations", Mark: views.Mark{Verdict: judge.Fail}, Imported: true, Adjudicated: true}},
+		Chain:     []views.AuditRow{{Seq: 1273, At: now, Actor: "Run nightly", Action: "Trace received", Subject: "trace:med-0118", Previous: "4beedd", Hash: "a4e797"}, {Seq: 1282, At: now, Actor: "Physician A", ByPerson: true, Action: "Signed", Subject: "evaluation:ev-20931", Detail: "One criterion only.", Previous: "43cf9f", Hash: "0b43ec"}},
+		Permalink: "https://desk.example/evaluations/ev-20931?trace=5b1e44aa", Decisions: []views.SignedDecision{{Signature: s, Anchor: "d1", Qualification: "MRCP", Affirmation: "I have read the item.", Wording: 1, Stated: true, Severity: "major",
+			Rulings: []views.RulingRow{{Part: "Citation 3, support", Judge: "Supported", Person: "Not supported", Note: "One criterion only.", Differs: true}}, Shown: []views.ShownFact{{Name: "Trace", Value: "5b1e44aa", Hash: true}, {Name: "Policy’s version", Value: "3"}}}},
+		Hashes:  judge.Hashes{Trace: "5b1e44aa5b1e44aa5b1e44aac07a", Candidate: "77b044aa5b1e44aa5b1e44aad1c4"},
 		Repairs: 1, TransportRetries: 2, PromptTokens: 12824, CompletionTokens: 5203, CostUSD: 0.0163, LatencyMS: 5800, StartedAt: now.Add(-2 * time.Hour), MayRetry: true, MayRequest: true,
 	}
 }
@@ -189,14 +193,14 @@ func samplePages() []samplePage {
 	refused.Person, refused.Flash = "", views.Notice{Text: "You were signed out after a day without use. Drafts are kept."}
 	pages := []samplePage{
 		{"login", views.Login(views.LoginPage{Frame: refused, Email: "a.osei@northgate.example", Fault: "That email and password do not match."})},
-		{"overview", views.Overview(views.OverviewPage{Frame: frame("Overview", views.TabOverview), Greeting: "Tuesday 14 July", Lead: "Eleven items are assigned to you.", Open: 128, Overdue: 3, SealedCount: 31, Evaluations: 1236,
+		{"overview", views.Overview(views.OverviewPage{Frame: frame("Overview", views.TabOverview), Greeting: "Tuesday 14 July", Lead: "Eleven items are assigned to you.", Open: 128, Overdue: 3, SealedCount: 31, SealedHref: "/queue?lead=sealed", Evaluations: 1236,
 			Next:       &views.NextItem{Title: "Apixaban dose in reduced renal function", TraceID: "med-0118", Judge: "citations", Run: "renal-dosing-12", Stakes: judge.HighStakes, Due: now.Add(80 * time.Minute), Sealed: true},
 			Reasons:    []views.ReasonCount{{Code: judge.ReasonJudgeFailed, Open: 14, Href: "/queue?reason=judge_failed"}, {Code: judge.ReasonRequested, Open: 46, Href: "/queue?reason=requested"}},
 			ShowHealth: true, Health: []views.CalibrationRow{calibrationRow("citations", true), calibrationRow("logic", false)}, Runs: []views.RunRow{runRow()}, Week: &views.Week{Decisions: 43, Overridden: 7, Blind: 18, MedianSeconds: 310},
 			Statuses: []views.StatusCount{{Status: judge.Accepted, Count: 1010, Href: "/evaluations?status=accepted"}, {Status: judge.InReview, Count: 38, Href: "/evaluations?status=in_review"}}})},
 		{"overview-empty", views.Overview(views.OverviewPage{Frame: frame("Overview", views.TabOverview), Greeting: "Tuesday 14 July"})},
 		{"queue", views.Queue(views.QueuePage{Frame: frame("Queue", views.TabQueue), Rows: queueRows(), Open: 128, Overdue: 3, Paging: views.Paging{NextHref: "/queue?after=x", FirstHref: "/queue"},
-			Filter: views.QueueFilter{Judges: []views.Choice{{Value: "logic", Text: "logic"}}, Judge: "logic", Mine: true}})},
+			Filter: views.QueueFilter{Judges: []views.Choice{{Value: "logic", Text: "logic"}}, Judge: "logic", More: true}})},
 		{"queue-empty", views.Queue(views.QueuePage{Frame: frame("Queue", views.TabQueue)})},
 		{"queue-filtered", views.Queue(views.QueuePage{Frame: frame("Queue", views.TabQueue), Filtered: true})},
 		{"desk-logic", views.Desk(logicDesk())}, {"desk-steps", views.Desk(stepsDesk(views.DeskVisible))}, {"desk-steps-blind", views.Desk(stepsDesk(views.DeskBlind))},

@@ -17,8 +17,16 @@ func signLine(s Signature) string {
 		b.WriteString(", adopted from the judge after answering " + strings.ToLower(verdictWord(s.First.Verdict)) + " blind")
 	case s.Choice == "adopt":
 		b.WriteString(", adopted from the judge after a blind answer")
+	case s.First.Verdict != "" && s.Choice == "" && s.First.Verdict != s.Verdict:
+		b.WriteString(", revised after answering " + strings.ToLower(verdictWord(s.First.Verdict)) + " blind")
 	case s.Blind:
 		b.WriteString(", blind")
+	}
+	if s.OverQuota {
+		b.WriteString(", as a second opinion that changes no result")
+	}
+	if s.Undone {
+		b.WriteString(", taken back")
 	}
 	b.WriteString(". Signed " + moment(s.At))
 	if s.Seconds > 0 {
@@ -26,7 +34,11 @@ func signLine(s Signature) string {
 	}
 	b.WriteString(".")
 	if s.ReasonCode != "" {
-		b.WriteString(" Reason: " + words(s.ReasonCode) + ".")
+		b.WriteString(" Reason: " + words(s.ReasonCode))
+		if s.Severity != "" {
+			b.WriteString(" (" + s.Severity + ")")
+		}
+		b.WriteString(".")
 	}
 	if s.Confidence != "" {
 		b.WriteString(" Confidence: " + s.Confidence + ".")
@@ -100,3 +112,6 @@ func matchIcon(m Match) string {
 	}
 	return ""
 }
+
+// SignLine says what a person signed, when, and in what time.
+func SignLine(s Signature) string { return signLine(s) }

@@ -26,6 +26,8 @@ type queueEntry struct {
 	Sealed         bool           `json:"sealed"`
 	Blind          bool           `json:"blind"`
 	Holder         string         `json:"holder,omitempty"`
+	AssignedTo     string         `json:"assigned_to,omitempty"` // a name
+	Priority       int            `json:"priority,omitempty"`    // 1 to 3, set by a lead
 	LeaseExpiresAt *time.Time     `json:"lease_expires_at,omitempty"`
 	DueAt          time.Time      `json:"due_at"`
 	OpenedAt       time.Time      `json:"opened_at"`
@@ -40,7 +42,7 @@ func entryOf(q store.QueueItem) queueEntry {
 	e := queueEntry{
 		ID: q.ReviewID, EvaluationID: q.EvaluationID, TraceID: q.TraceID, Title: q.Title, Judge: q.Judge,
 		Domain: q.Domain, Stakes: q.Stakes, State: q.State, Reasons: q.Reasons, Sealed: q.Sealed, Blind: q.Blind,
-		Holder: q.HolderName, LeaseExpiresAt: q.LeaseExpiresAt, DueAt: q.DueAt, OpenedAt: q.OpenedAt,
+		Holder: q.HolderName, AssignedTo: q.AssignedName, Priority: q.Priority, LeaseExpiresAt: q.LeaseExpiresAt, DueAt: q.DueAt, OpenedAt: q.OpenedAt,
 		Opinions: q.Opinions, OpinionsRequired: q.OpinionsRequired, To: q.Addressee,
 	}
 	if e.Reasons == nil {
@@ -55,8 +57,10 @@ type queueList struct {
 }
 
 func (s *Server) apiListQueue(c echo.Context) error {
-	filter := queueFilter(c, s.apiProject(c))
-	var err error
+	filter, err := queueFilter(c, s.apiProject(c))
+	if err != nil {
+		return err
+	}
 	if filter.Limit, err = intParam(c, "limit", pageRows, 1, 500); err != nil {
 		return err
 	}

@@ -20,6 +20,8 @@ type deskItem struct {
 	sheet      ruling.Sheet
 	// given are the person's rulings, typed, drafted or committed, by part.
 	given map[string]judge.Ruling
+	// markdown says that the trace is shown as Markdown has it.
+	markdown bool
 	// locked rulings are shown and not changed.
 	locked bool
 	// at is the number of the citation that the address asks for; 0: none.
@@ -44,6 +46,10 @@ func benchOf(d deskItem) views.Bench {
 		return stepsBench(d)
 	case ruling.Own:
 		return genericBench(d)
+	case ruling.Reference:
+		return referenceBench(d)
+	case ruling.Logic:
+		return logicBench(d)
 	}
 	return nil
 }
@@ -140,8 +146,12 @@ func progressWords(judged bool, parts []views.RulingPart) (text string, done boo
 	return "To rule", false
 }
 
-// besideBench are the inputs that a workbench does not show itself.
-func besideBench(inputs []views.Input, kind ruling.Kind) []views.Input {
-	shown := map[ruling.Kind]string{ruling.Citations: "Sources", ruling.Steps: "Reference"}[kind]
+// besideBench are the inputs that a workbench does not show itself. Of several
+// right answers the desk compares one: then all of them are shown beside it.
+func besideBench(inputs []views.Input, sheet ruling.Sheet) []views.Input {
+	shown := map[ruling.Kind]string{ruling.Citations: "Sources", ruling.Steps: "Reference", ruling.Reference: "Reference"}[sheet.Kind]
+	if sheet.Diff != nil && sheet.Diff.Alternatives() {
+		return inputs
+	}
 	return slices.DeleteFunc(inputs, func(in views.Input) bool { return in.Name == shown })
 }

@@ -17,8 +17,8 @@ import (
 
 const (
 	// mostWhole citations have what is inside on the page itself. Of a trace with
-	// more only those around the open one have; the script gets the others as they
-	// are opened, in blocks of blockSize.
+	// more only the blockSize around the open one have; the script gets the others
+	// as they are opened, in such blocks.
 	mostWhole = 60
 	blockSize = 20
 	// mostCitations are listed on a desk: as many as rulings are taken of.
@@ -37,6 +37,9 @@ func citationsBench(d deskItem, at int) *views.CitationsBench {
 		Trace: traceText(&d.review.Trace, all),
 		Units: make([]views.CitationUnit, min(len(all), mostCitations)),
 	}
+	if d.markdown {
+		layOut(&b.Trace, &d.review.Trace, all)
+	}
 	b.Sources = wholeSources(&d, all)
 	for i := range b.Units {
 		b.Units[i] = citationUnit(&d, i)
@@ -52,7 +55,7 @@ func citationsBench(d deskItem, at int) *views.CitationsBench {
 	b.Units[open].Open = true
 	from := open / blockSize * blockSize
 	for i := range b.Units {
-		if len(b.Units) > mostWhole && (i < from || i >= from+2*blockSize) {
+		if len(b.Units) > mostWhole && (i < from || i >= from+blockSize) {
 			b.Units[i] = folded(&d, b.Units[i])
 		} else {
 			fillCitation(&d, &b.Units[i], all, i)
@@ -95,9 +98,7 @@ func citationUnit(d *deskItem, i int) views.CitationUnit {
 
 // folded leaves out what is inside, and says where it is to be had.
 func folded(d *deskItem, u views.CitationUnit) views.CitationUnit {
-	n := strconv.Itoa(u.N)
-	u.BodyHref = reviewPath(d.review.ReviewID) + "/citations?at=" + n
-	u.PageHref = reviewPath(d.review.ReviewID) + "?at=" + n + "#" + u.Anchor
+	u.PageHref = reviewPath(d.review.ReviewID) + "?at=" + strconv.Itoa(u.N) + "#" + u.Anchor
 	return u
 }
 
@@ -350,7 +351,7 @@ func alteredLine(c *ruling.Citation) string {
 // showCitations is what is inside a block of citations, for the script that opens
 // one of very many. It is drawn from the same item as the desk, sealed alike.
 func (s *Server) showCitations(c echo.Context) error {
-	p, item, err := s.deskOf(c, param(c, "id"), views.DeskForm{})
+	p, item, err := s.deskOf(c, param(c, "id"), nil)
 	if err != nil {
 		return err
 	}

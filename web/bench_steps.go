@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/countersign/countersign/judge/evidence"
 	"github.com/countersign/countersign/judge/ruling"
 	"github.com/countersign/countersign/views"
 )
@@ -194,7 +195,7 @@ func woven(pairs []views.StepRow, last []int, besides []views.StepRow, at []int)
 func answerRow(d *deskItem, i int) *views.AnswerRow {
 	r := &views.AnswerRow{RulingUnit: d.unit(i)}
 	if a := d.sheet.Answers; a != nil {
-		r.Candidate, r.Reference = a.Candidate, a.Reference
+		r.Candidate, r.Reference = evidence.Step{Text: a.Candidate}.Body(), evidence.Step{Text: a.Reference}.Body()
 		switch {
 		case a.Compared && a.Same:
 			r.Line = "Both are numbers, and the same one."

@@ -120,6 +120,7 @@ func TestBrowserReview(t *testing.T) {
 	press(t, ctx, "g")
 	pressAndLoad(t, ctx, "n")
 	waitFor(t, ctx, `location.pathname.startsWith("/reviews/")`)
+	first := eval[string](t, ctx, "location.pathname")
 	source := eval[string](t, ctx, "document.documentElement.outerHTML")
 	if word := tells(source); word != "" && word != "unsupported" {
 		t.Errorf("the page's source tells %q before the first answer", word)
@@ -143,10 +144,14 @@ func TestBrowserReview(t *testing.T) {
 		t.Fatal(err)
 	}
 	pressAndLoad(t, ctx, "\r", chromedp.KeyModifiers(chromedp.ModifierCtrl))
-	waitFor(t, ctx, `document.body.innerText.includes("Signed and recorded")`)
+	// Countersigning goes on to the next item, where the last one can be undone.
+	waitFor(t, ctx, `document.body.innerText.includes("Signed and recorded") && document.querySelector("form[action$='/undo']") !== null`)
+	if now := eval[string](t, ctx, "location.pathname"); now == first || !strings.HasPrefix(now, "/reviews/") {
+		t.Errorf("countersigning led from %s to %s, not to the next item", first, now)
+	}
 
 	visit(t, ctx, s.http.URL+"/")
-	if text := bodyText(t, ctx); !strings.Contains(text, "1 item waits") {
+	if text := bodyText(t, ctx); !strings.Contains(text, "you hold 1 of them") {
 		t.Errorf("overview after: %s", text)
 	}
 	rows, _, err := s.store.ListEvaluations(context.Background(), store.Operator("test"), store.EvaluationFilter{Project: "default", Status: judge.Final})
@@ -204,7 +209,8 @@ func (s *site) browserSignIn(ctx context.Context, email string) {
 func TestBrowserAccessibility(t *testing.T) {
 	s := newSite(t)
 	s.user("ada@example.org", store.Reviewer)
-	s.user("lea@example.org", store.Lead)
+	lea, _ := s.user("lea@example.org", store.Lead)
+	s.user("max@example.org", store.Admin)
 	var traces []judge.Trace
 	for i := range 60 {
 		tr := recordedTrace(fmt.Sprintf("r%d", i), []string{"Yes", "Yes", "No"}[i%3])
@@ -229,8 +235,8 @@ func TestBrowserAccessibility(t *testing.T) {
 		`document.querySelector("input[name=verdict][value=pass]").checked = true; document.querySelector("#decision").requestSubmit()`)); err != nil {
 		t.Fatal(err)
 	}
-	reviewerPages := []string{"/", "/queue", "/queue?judge=nope", sealed, revealed, "/evaluations", "/traces/t1", "/help", "/preferences"}
-	leadPages := []string{"/", "/queue", "/calibration", "/calibration/answer-equivalence", "/calibration/citations", "/audit?verify=1", "/runs",
+	reviewerPages := []string{"/", "/queue", "/queue?judge=nope", "/queue?view=mine", "/queue?state=free&overdue=1", sealed, revealed, "/evaluations", "/traces/t1", "/help", "/preferences"}
+	leadPages := []string{"/", "/queue", "/queue?domain=medical&lead=sealed", "/queue?view=mine", "/members", "/members/" + lea.ID, "/calibration", "/calibration/answer-equivalence", "/calibration/citations", "/audit?verify=1", "/runs",
 		"/runs/nightly", "/policy", "/judges/answer-equivalence/health", "/judges/answer-equivalence/rerun?kind=version&engine=rules&cost=show", "/judges", "/judges/answer-equivalence", "/judges/citations", "/import", "/evaluations?verdict=pass", "/traces/eq", "/nowhere", sealed,
 		"/evaluations/" + finalEvaluation(t, s)}
 
@@ -258,6 +264,15 @@ func TestBrowserAccessibility(t *testing.T) {
 	s.browserSignIn(ctx, "lea@example.org")
 	for _, path := range leadPages {
 		check("lead", path)
+	}
+	for _, panel := range []string{"bulk-priority", "bulk-withdraw", "bulk-due", "bulk-blind"} {
+		visit(t, ctx, s.http.URL+"/queue")
+		eval[bool](t, ctx, `document.querySelector("[name=item]").click(); document.querySelector("#`+panel+`").showPopover(); true`)
+		axeClean(t, ctx, "the panel "+panel)
+	}
+	s.browserSignIn(ctx, "max@example.org")
+	for _, path := range []string{"/members", "/members/" + lea.ID} {
+		check("admin", path)
 	}
 	visit(t, ctx, s.http.URL+"/")
 	eval[bool](t, ctx, `document.querySelector("form[action='/logout']").requestSubmit(); true`)

@@ -66,7 +66,7 @@ func labelChoices(labels []judge.Label) []views.Choice {
 func reasonCodeChoices(offered []judge.OverrideReason) []views.Choice {
 	choices := make([]views.Choice, len(offered))
 	for i, r := range offered {
-		choices[i] = views.Choice{Value: r.Code, Text: r.Text}
+		choices[i] = views.Choice{Value: r.Code, Text: r.Text + " (" + r.Severity + ")"}
 	}
 	return choices
 }

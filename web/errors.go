@@ -62,6 +62,10 @@ func faultOf(err error) pageFault {
 			if errors.As(err, &field) {
 				fault.what = sentenceOf(field) + " Nothing was recorded."
 			}
+			var unfit *store.UnfitError
+			if errors.As(err, &unfit) {
+				fault.what, fault.next = unfit.Message+" The attempt was recorded in the audit log.", "Take another item."
+			}
 			return fault
 		}
 	}

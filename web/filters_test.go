@@ -28,7 +28,7 @@ func TestEveryChoiceWorks(t *testing.T) {
 		for _, path := range pages {
 			page := v.get(path)
 			tried := 0
-			for _, option := range find(t, page.body, "form.filters option") {
+			for _, option := range find(t, page.body, "main form[role=search] option") {
 				name, value := attr(option.Parent, "name"), attr(option, "value")
 				if r := v.get(path + "?" + url.Values{name: {value}}.Encode()); r.StatusCode != http.StatusOK {
 					t.Errorf("%s: %s?%s=%s answers %s", role, path, name, value, r.Status)

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -22,7 +23,7 @@ func tabsOf(r store.Role) []views.Tab {
 		tabs = append(tabs, views.TabImport)
 	}
 	if r != store.Reviewer {
-		tabs = append(tabs, views.TabAudit)
+		tabs = append(tabs, views.TabMembers, views.TabAudit)
 	}
 	return tabs
 }
@@ -57,7 +58,7 @@ func (s *Server) bareFrame(c echo.Context, title string) views.Frame {
 	p := readPreferences(c)
 	token, _ := c.Get("csrf").(string)
 	return views.Frame{
-		Title: title, Theme: p.theme, Density: p.density, Shortcuts: p.shortcuts, CSRF: token,
+		Title: title, Theme: p.theme, Density: p.density, Shortcuts: p.shortcuts, Markdown: asMarkdown(c, p), CSRF: token,
 		Demo: s.cfg.Demo, Version: s.cfg.Version, Now: s.cfg.Now(),
 	}
 }
@@ -91,8 +92,18 @@ const flashCookie = "countersign_flash"
 
 // flash keeps one message for the next page. It holds our own words only.
 func (s *Server) flash(c echo.Context, kind views.NoticeKind, text string) {
+	s.setFlash(c, views.Notice{Kind: kind, Text: text})
+}
+
+// setFlash keeps a message that may offer to take something back.
+func (s *Server) setFlash(c echo.Context, n views.Notice) {
+	q := url.Values{"kind": {string(n.Kind)}, "text": {n.Text}}
+	if n.Undo != "" {
+		q.Set("undo", n.Undo)
+		q.Set("until", strconv.FormatInt(s.cfg.Now().Unix()+int64(n.UndoSeconds), 10))
+	}
 	c.SetCookie(&http.Cookie{
-		Name: flashCookie, Value: url.QueryEscape(string(kind) + "|" + text), Path: "/", MaxAge: 60,
+		Name: flashCookie, Value: q.Encode(), Path: "/", MaxAge: 60,
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: strings.HasPrefix(s.cfg.BaseURL, "https://"),
 	})
 }
@@ -103,13 +114,18 @@ func (s *Server) takeFlash(c echo.Context) views.Notice {
 		return views.Notice{}
 	}
 	c.SetCookie(&http.Cookie{Name: flashCookie, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode})
-	value, err := url.QueryUnescape(cookie.Value)
+	q, err := url.ParseQuery(cookie.Value)
 	if err != nil {
 		return views.Notice{}
 	}
-	kind, text, _ := strings.Cut(value, "|")
-	if views.NoticeKind(kind) != views.NoticeBad {
-		kind = string(views.NoticeInfo)
+	n := views.Notice{Kind: views.NoticeInfo, Text: q.Get("text")}
+	if views.NoticeKind(q.Get("kind")) == views.NoticeBad {
+		n.Kind = views.NoticeBad
 	}
-	return views.Notice{Kind: views.NoticeKind(kind), Text: text}
+	until, err := strconv.ParseInt(q.Get("until"), 10, 64)
+	// The address is one of ours, whoever wrote the cookie.
+	if left := until - s.cfg.Now().Unix(); err == nil && left > 0 && localPath(q.Get("undo")) == q.Get("undo") {
+		n.Undo, n.UndoSeconds = q.Get("undo"), int(left)
+	}
+	return n
 }

@@ -29,10 +29,11 @@ func (s *Server) showOverview(c echo.Context) error {
 	for _, r := range o.Queue.ByReason {
 		if r.Code == "" {
 			page.SealedCount += r.N
+			page.SealedHref = "/queue?" + url.Values{"lead": {store.LeadSealed}}.Encode()
 			continue
 		}
 		page.Reasons = append(page.Reasons, views.ReasonCount{
-			Code: r.Code, Open: r.N, Href: "/queue?" + url.Values{"reason": {r.Code}}.Encode(),
+			Code: r.Code, Open: r.N, Href: "/queue?" + url.Values{"lead": {r.Code}}.Encode(),
 		})
 	}
 	if page.Elsewhere, err = s.elsewhere(c, f.Project, ""); err != nil {
@@ -61,10 +62,8 @@ func (s *Server) showOverview(c echo.Context) error {
 		page.Next = nextItem(*o.Next, actor)
 	}
 	if f.MayReview {
-		page.Week = &views.Week{
-			Decisions: o.Mine.Decisions, Overridden: o.Mine.Overrides, Blind: o.Mine.Blind,
-			MedianSeconds: int(o.Mine.MedianSeconds),
-		}
+		week := weekOf(o.Mine)
+		page.Week = &week
 	}
 	if actor.Role != store.Reviewer {
 		page.ShowHealth = true

@@ -215,8 +215,8 @@ func TestBlindReviewByForms(t *testing.T) {
 			t.Errorf("GET %s shows a verdict: %s", at, textOf(marks[0]))
 		}
 	}
-	if chips := find(t, desk.body, ".cite"); len(chips) != 2 {
-		t.Errorf("the desk has %d citation chips, want 2", len(chips))
+	if chips := find(t, desk.body, ".trace .cite"); len(chips) != 2 {
+		t.Errorf("the trace has %d citation chips, want 2", len(chips))
 	}
 	if marks := find(t, desk.body, ".passage mark"); len(marks) == 0 || !strings.Contains(textOf(marks[0]), "anticoagulation to people") {
 		t.Error("the quotation is not marked in its source")

@@ -26,8 +26,8 @@ func policyFields(p judge.Policy, known []Endpoint) views.PolicyFields {
 		Blind: p.Blind, BlindShare: percentText(p.BlindShare), DueHigh: strconv.Itoa(p.DueHoursHigh), DueStandard: strconv.Itoa(p.DueHoursStandard),
 		Lease: strconv.Itoa(p.LeaseMinutes), EndpointsNamed: p.Endpoints != nil, Endpoints: strings.Join(p.Endpoints, ", "),
 		Samples: strconv.Itoa(e.Samples), Temperature: numberText(e.SampleTemperature), Between: e.Disagreement.Between, Recorded: e.Disagreement.Recorded,
-		BlindRules: len(p.BlindRules),
-		Opinions:   "1", CannotJudge: strconv.Itoa(p.AbstentionsToAdjudicate()), Undo: strconv.Itoa(int(p.UndoTime().Seconds())),
+		BlindRules: len(p.BlindRules), DueRules: len(p.DueRules), Assignment: len(p.Assignment),
+		Opinions: "1", CannotJudge: strconv.Itoa(p.AbstentionsToAdjudicate()), Undo: strconv.Itoa(int(p.UndoTime().Seconds())),
 		ReasonCodes: len(p.OverrideReasons),
 	}
 	if p.Opinions != nil {

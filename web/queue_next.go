@@ -27,8 +27,8 @@ func (s *Server) claimNext(c echo.Context) error {
 		Judge: formOrQuery(c, "judge"), Domain: formOrQuery(c, "domain"),
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		s.flash(c, views.NoticeInfo, "Nothing waits that you could take.")
-		return c.Redirect(http.StatusSeeOther, "/queue")
+		s.flash(c, views.NoticeInfo, "Nothing waits that you could take. What keeps it from you stands below.")
+		return c.Redirect(http.StatusSeeOther, "/queue?view=mine")
 	}
 	if err != nil {
 		return err

@@ -60,7 +60,10 @@ func (s *Server) reopenReview(c echo.Context) error {
 // backToReview goes to the desk: with a message when it worked, and, when
 // somebody was faster, with the desk telling how the item stands now.
 func (s *Server) backToReview(c echo.Context, id string, err error, done string) error {
+	var unfit *store.UnfitError
 	switch {
+	case errors.As(err, &unfit):
+		s.flash(c, views.NoticeBad, "You can’t take this item. "+unfit.Message)
 	case errors.Is(err, store.ErrConflict):
 		s.flash(c, views.NoticeBad, conflictWords(err))
 	case err != nil:
@@ -68,18 +71,21 @@ func (s *Server) backToReview(c echo.Context, id string, err error, done string)
 	case done != "":
 		s.flash(c, views.NoticeInfo, done)
 	}
-	return c.Redirect(http.StatusSeeOther, reviewPath(id))
+	return s.leadTo(c, reviewPath(id))
 }
 
 // conflictWords says who was faster.
 func conflictWords(err error) string {
 	var decided *store.DecidedError
 	var held *store.HeldError
+	var gone *store.ExpiredError
 	switch {
 	case errors.As(err, &decided):
 		return decided.Decision.UserName + " decided this item first. Nothing of yours was recorded."
 	case errors.As(err, &held):
 		return held.HolderName + " holds this item now. Nothing of yours was recorded."
+	case errors.As(err, &gone) && gone.EndedBy != "":
+		return gone.EndedBy + " ended your claim on this item at " + gone.EndedAt.Format("15:04") + " UTC. Nothing of yours was recorded; claim it again to go on."
 	}
 	var stale *store.StaleError
 	var refused *store.RefusedError

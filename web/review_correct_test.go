@@ -10,7 +10,7 @@ import (
 	"github.com/countersign/countersign/store"
 )
 
-func referenceTrace(id string) judge.Trace {
+func vatTrace(id string) judge.Trace {
 	return judge.Trace{ID: id, Domain: "legal", Question: "What rate of VAT applies?", Output: "The standard rate is 19 %.",
 		Reference: "The standard rate is 16 %.\nThe reduced rate is 7 %.", Judges: []string{"answer-equivalence"}, Run: "vat"}
 }
@@ -21,7 +21,7 @@ func TestCorrectionByForm(t *testing.T) {
 	_, token := s.user("ada@example.org", store.Reviewer)
 	lead, _ := s.user("lea@example.org", store.Lead)
 	s.user("ben@example.org", store.Reviewer)
-	s.load(referenceTrace("t1"))
+	s.load(vatTrace("t1"))
 	id := s.claim(token).ID
 	ada, lea := s.signIn("ada@example.org"), s.signIn("lea@example.org")
 	ada.get("/queue")

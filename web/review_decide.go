@@ -16,44 +16,103 @@ import (
 )
 
 // decideReview takes the desk's form: a first answer when the item is blind
-// and unanswered (no action is sent), a decision otherwise.
+// and unanswered (no action is sent), a decision otherwise. With then=next it goes
+// on to the next item. A script (the header Accept: application/json) is told
+// where to go instead of being led there, and 422 means that the form has faults,
+// which the page shows when it is sent again as a form.
 func (s *Server) decideReview(c echo.Context) error {
 	form, err := c.FormParams()
 	if err != nil {
 		return unreadable(err)
 	}
 	ctx, actor, id := c.Request().Context(), user(c).Actor(), param(c, "id")
-	var decided store.Decision
 	in, err := decisionOf(form)
 	if err == nil {
 		err = s.holdToSheet(ctx, actor, id, &in)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		// told below, beside what was typed
-	} else if in.Action == "" && form.Get("stage") == "decide" {
+	case in.Action == "" && form.Get("stage") == "decide":
 		// The form of an item whose verdict is in view: nothing was chosen.
 		err = &store.FieldError{Field: "action", Message: "is missing: choose one of the answers beside the button"}
-	} else if in.Action == "" {
+	case in.Action == "":
 		_, err = s.cfg.Store.CommitFirstAnswer(ctx, actor, id, store.Answer{
 			Verdict: in.Verdict, Label: in.Label, Findings: in.Findings, Rulings: in.Rulings,
 		})
 		if err == nil {
-			return c.Redirect(http.StatusSeeOther, reviewPath(id))
+			return s.leadTo(c, reviewPath(id))
 		}
-	} else {
-		decided, err = s.cfg.Store.Decide(ctx, actor, id, in)
+	default:
+		_, err = s.cfg.Store.Decide(ctx, actor, id, in)
 	}
 	var fault *store.FieldError
 	if errors.As(err, &fault) {
-		return s.renderReview(c, id, http.StatusUnprocessableEntity, deskForm(in, fault))
+		return s.refuse(c, id, &typed{body: draftOf(form), fault: fault})
 	}
-	done := ""
-	if err == nil && decided.ID != "" {
-		if done, err = s.decidedWords(c, decided); err != nil {
+	var signed *store.Review
+	switch {
+	case err == nil || errors.Is(err, store.ErrConflict):
+		conflict := err
+		if signed, err = s.signedBy(ctx, actor, id, in, conflict); errors.Is(err, store.ErrConflict) {
+			return s.tooLate(c, id, form, conflict)
+		} else if err != nil {
 			return err
 		}
+	default:
+		return err
 	}
-	return s.backToReview(c, id, err, done)
+	notice := s.signedNotice(*signed)
+	if form.Get("then") == "next" {
+		return s.goOn(c, notice)
+	}
+	s.setFlash(c, notice)
+	return s.leadTo(c, reviewPath(id))
+}
+
+// tooLate keeps what was sent as a draft, since somebody was faster or the claim
+// is lost, and shows how the item stands now.
+func (s *Server) tooLate(c echo.Context, id string, form url.Values, conflict error) error {
+	base, err := draftBase(form)
+	if err != nil {
+		return err
+	}
+	_, other, err := s.cfg.Store.SaveDraft(c.Request().Context(), user(c).Actor(), id, base, draftOf(form))
+	kept := " What you typed is kept as your draft."
+	switch {
+	case errors.Is(err, store.ErrConflict):
+		kept = "" // the item is signed by this person: nothing is open
+	case err != nil:
+		return err
+	case other != nil && !isScript(c):
+		return s.draftConflictPage(c, id, form, *other)
+	case other != nil:
+		kept = " Another page of yours saved a draft, which is kept."
+	}
+	s.flash(c, views.NoticeBad, conflictWords(conflict)+kept)
+	return s.leadTo(c, reviewPath(id))
+}
+
+// leadTo goes to a page, or tells a script where it is.
+func (s *Server) leadTo(c echo.Context, path string) error {
+	if isScript(c) {
+		return c.JSON(http.StatusOK, leads{Location: path})
+	}
+	return c.Redirect(http.StatusSeeOther, path)
+}
+
+// leads tells a script where to go.
+type leads struct {
+	Location string `json:"location"`
+}
+
+// refuse shows a form again with its fault. A script sends it once more as a form
+// to see it so.
+func (s *Server) refuse(c echo.Context, id string, t *typed) error {
+	if isScript(c) {
+		return s.draftFault(c, t.fault)
+	}
+	return s.renderReview(c, id, http.StatusUnprocessableEntity, t)
 }
 
 // decisionOf reads the desk's form.
@@ -66,32 +125,31 @@ func decisionOf(form url.Values) (store.DecisionInput, error) {
 	if in.Action == store.Escalate {
 		in.To = form.Get("to") // the field stands in the form whatever is chosen
 	}
+	if err := wholeAdded(in.Rulings); err != nil {
+		return in, err
+	}
 	var err error
 	in.Shown, err = formShown(form)
 	return in, err
 }
 
 // decidedWords says what became of the item.
-func (s *Server) decidedWords(c echo.Context, d store.Decision) (string, error) {
-	r, err := s.cfg.Store.GetReview(c.Request().Context(), user(c).Actor(), d.ReviewID)
-	if err != nil {
-		return "", err
-	}
+func decidedWords(r store.Review, d store.Decision) string {
 	switch {
 	case r.State == "decided":
-		return "Signed and recorded.", nil
+		return "Signed and recorded."
 	case r.Adjudicating && d.Action == store.Escalate && r.AddresseeName != "":
-		return "Recorded. " + r.AddresseeName + " will settle this item.", nil
+		return "Recorded. " + r.AddresseeName + " will settle this item."
 	case r.Adjudicating && r.Addressee == string(store.Admin):
-		return "Recorded. An administrator will settle this item.", nil
+		return "Recorded. An administrator will settle this item."
 	case r.Adjudicating && (d.Action == store.Confirm || d.Action == store.Override):
-		return "Signed and recorded. The opinions differ, so somebody who gave none of them will settle this item.", nil
+		return "Signed and recorded. The opinions differ, so somebody who gave none of them will settle this item."
 	case r.Adjudicating:
-		return "Recorded. A lead will settle this item.", nil
+		return "Recorded. A lead will settle this item."
 	case d.Action == store.CannotJudge:
-		return "Recorded. Somebody else will be asked.", nil
+		return "Recorded. Somebody else will be asked."
 	}
-	return fmt.Sprintf("Signed and recorded as opinion %d of %d. The item waits for other people.", r.Opinions, r.OpinionsRequired), nil
+	return fmt.Sprintf("Signed and recorded as opinion %d of %d. The item waits for other people.", r.Opinions, r.OpinionsRequired)
 }
 
 // addSecondOpinion keeps an answer that came when the item was settled.
@@ -110,7 +168,7 @@ func (s *Server) addSecondOpinion(c echo.Context) error {
 	}
 	var fault *store.FieldError
 	if errors.As(err, &fault) {
-		return s.renderReview(c, id, http.StatusUnprocessableEntity, deskForm(in, fault))
+		return s.refuse(c, id, &typed{body: draftOf(form), fault: fault})
 	}
 	return s.backToReview(c, id, err, "Kept as a second opinion. The result stays as it is.")
 }
@@ -156,11 +214,15 @@ func supports(form url.Values) []judge.Finding {
 	return sortedByCitation(found)
 }
 
-// deskForm puts what was typed back into the form, the fault beside its field.
-func deskForm(in store.DecisionInput, fault *store.FieldError) views.DeskForm {
+// deskForm puts what was typed back into the form, the fault beside its field; a
+// draft has none.
+func deskForm(b store.DraftBody, fault *store.FieldError) views.DeskForm {
 	f := views.DeskForm{
-		Action: in.Action, Verdict: in.Verdict, Label: in.Label, ReasonCode: in.ReasonCode,
-		Comment: in.Comment, Confidence: in.Confidence,
+		Action: b.Action, Verdict: judge.Verdict(b.Verdict), Label: b.Label, ReasonCode: b.ReasonCode, Severity: b.Severity,
+		Comment: b.Comment, Confidence: b.Confidence, To: b.To,
+	}
+	if fault == nil {
+		return f
 	}
 	sentence := sentenceOf(fault)
 	switch fault.Field {
@@ -168,9 +230,13 @@ func deskForm(in store.DecisionInput, fault *store.FieldError) views.DeskForm {
 		f.VerdictFault = sentence
 	case "label":
 		f.LabelFault = sentence
+	case "severity":
+		f.SeverityFault = sentence
+	case "to":
+		f.ToFault = sentence
 	case "reason_code":
 		f.ReasonFault = sentence
-		if strings.TrimSpace(in.Comment) == "" { // told at once, not after the next try
+		if strings.TrimSpace(b.Comment) == "" { // told at once, not after the next try
 			f.CommentFault = "Comment is missing, too."
 		}
 	case "comment":

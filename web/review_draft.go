@@ -44,6 +44,10 @@ func (s *Server) saveDraft(c echo.Context) error {
 	}
 	script := isScript(c) || form.Get("draft_by") == "script"
 	id := param(c, "id")
+	next, err := s.agreeHere(c, id, form)
+	if err != nil {
+		return err
+	}
 	base, err := draftBase(form)
 	var saved store.Draft
 	var conflict *store.Draft
@@ -63,9 +67,33 @@ func (s *Server) saveDraft(c echo.Context) error {
 	case conflict != nil:
 		return s.draftConflictPage(c, id, form, *conflict)
 	case script:
-		return c.JSON(http.StatusOK, draftSaved{Version: saved.Version, SavedAt: saved.SavedAt})
+		st, err := s.standingOf(c, id, saved)
+		if err != nil {
+			return err
+		}
+		return c.JSON(http.StatusOK, struct {
+			draftSaved
+			standing
+		}{draftSaved{Version: saved.Version, SavedAt: saved.SavedAt}, st})
+	}
+	if next != "" {
+		return c.Redirect(http.StatusSeeOther, reviewPath(id)+"#"+next)
 	}
 	return s.backToReview(c, id, nil, "Draft saved. It waits for you here, also when the claim runs out.")
+}
+
+// standingOf is how an item stands by the rulings of a draft that was just saved.
+func (s *Server) standingOf(c echo.Context, id string, saved store.Draft) (standing, error) {
+	r, err := s.cfg.Store.GetReview(c.Request().Context(), user(c).Actor(), id)
+	if err != nil {
+		return standing{}, err
+	}
+	d, err := s.deskItem(c.Request().Context(), r)
+	if err != nil {
+		return standing{}, err
+	}
+	d.given = byPart(saved.Rulings)
+	return d.withUnits(d.standing(withValue(saved.Rulings))), nil
 }
 
 // draftFault answers a script, which can't use a page.
@@ -106,7 +134,7 @@ func draftBase(form url.Values) (b store.DraftBase, err error) {
 }
 
 // ownOfPage are fields that the page put into the form, and not the person.
-var ownOfPage = []string{"_csrf", "draft_version", "draft_tab", "draft_seq", "draft_by", "shown"}
+var ownOfPage = []string{"_csrf", "draft_version", "draft_tab", "draft_seq", "draft_by", "shown", "then", agreeField}
 
 // draftOf takes everything from the desk's form: what has no place of its own
 // goes to the rest. Rulings may have a note and no value yet.

@@ -30,6 +30,7 @@ func formRulings(form url.Values) (rulings []judge.Ruling) {
 			rulings = append(rulings, judge.Ruling{Part: part, Value: value, Note: strings.TrimSpace(form.Get(rulingNoteField + part))})
 		}
 	}
+	rulings = withAdded(rulings, form)
 	slices.SortFunc(rulings, func(a, b judge.Ruling) int { return cmp.Compare(a.Part, b.Part) })
 	return rulings
 }

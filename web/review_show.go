@@ -2,10 +2,12 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -17,70 +19,103 @@ import (
 )
 
 func (s *Server) showReview(c echo.Context) error {
-	return s.renderReview(c, param(c, "id"), http.StatusOK, views.DeskForm{})
+	return s.renderReview(c, param(c, "id"), http.StatusOK, nil)
 }
 
-// renderReview shows the desk, with what was typed and its fault after a
-// refused decision.
-func (s *Server) renderReview(c echo.Context, id string, status int, form views.DeskForm) error {
-	p, item, err := s.deskOf(c, id, form)
+// renderReview shows the desk; refused is what was sent and not taken, with its
+// fault, nil otherwise.
+func (s *Server) renderReview(c echo.Context, id string, status int, refused *typed) error {
+	p, item, err := s.deskOf(c, id, refused)
 	if err != nil {
 		return err
 	}
 	p.Bench = benchOf(item)
-	p.Inputs = besideBench(p.Inputs, item.sheet.Kind)
+	p.Inputs = besideBench(p.Inputs, item.sheet)
+	if kind := item.sheet.Kind; p.Proposal != nil && kind != ruling.Own {
+		p.Proposal.Findings = nil // the workbench has them, each where it belongs
+	}
 	s.cfg.Store.Look(user(c).Actor(), item.review.EvaluationID, store.SawDesk, item.review.Sealed)
 	return s.render(c, status, views.Desk(p))
 }
 
 // deskOf is an item's desk but for its workbench, and what that is made of.
-func (s *Server) deskOf(c echo.Context, id string, form views.DeskForm) (views.DeskPage, deskItem, error) {
+func (s *Server) deskOf(c echo.Context, id string, refused *typed) (p views.DeskPage, item deskItem, err error) {
 	ctx, actor := c.Request().Context(), user(c).Actor()
 	r, err := s.cfg.Store.GetReview(ctx, actor, id)
 	if err != nil {
-		return views.DeskPage{}, deskItem{}, err
+		return p, item, err
 	}
 	f, err := s.frame(c, "Review: "+r.Title, views.TabQueue)
 	if err != nil {
-		return views.DeskPage{}, deskItem{}, err
+		return p, item, err
 	}
-	definition, err := s.definition(ctx, r.Project, r.Judge, r.PromptVersion)
-	if err != nil {
-		return views.DeskPage{}, deskItem{}, err
+	if item, err = s.deskItem(ctx, r); err != nil {
+		return p, item, err
 	}
-	p := s.deskPage(f, actor, r, definition, form)
-	r.Screen.PageVersion = s.cfg.Version
+	item.at, _ = strconv.Atoi(c.QueryParam("at")) // no number asks for none
+	item.markdown = f.Markdown
+	p = s.deskPage(f, actor, &item, refused)
+	r.Screen.PageVersion, r.Screen.DraftVersion = s.cfg.Version, p.Draft.Version
 	if p.Shown, err = shownField(r.Screen); err != nil {
-		return views.DeskPage{}, deskItem{}, err
+		return p, item, err
 	}
-	sheet, err := ruling.New(definition, &r.Trace, r.Evaluation)
-	if err != nil {
-		return views.DeskPage{}, deskItem{}, err
+	if p.MayEscalate() {
+		p.Addressees, err = s.addressees(ctx, actor)
 	}
-	at, _ := strconv.Atoi(c.QueryParam("at")) // no number asks for none
-	return p, deskItem{review: r, definition: definition, sheet: sheet, at: at}, nil
+	return p, item, err
 }
 
-// deskPage turns a review into its page. What is sealed is not in r; nothing
-// is left out here.
-func (s *Server) deskPage(f views.Frame, a store.Actor, r store.Review, definition *judge.Judge, form views.DeskForm) views.DeskPage {
+// deskItem reads what can be ruled on in an item.
+func (s *Server) deskItem(ctx context.Context, r store.Review) (deskItem, error) {
+	definition, err := s.definition(ctx, r.Project, r.Judge, r.PromptVersion)
+	if err != nil {
+		return deskItem{}, err
+	}
+	sheet, err := ruling.New(definition, &r.Trace, r.Evaluation)
+	return deskItem{review: r, definition: definition, sheet: sheet}, err
+}
+
+// addressees are whom an item can be escalated to, beside any lead.
+func (s *Server) addressees(ctx context.Context, a store.Actor) ([]views.Choice, error) {
+	people, err := s.cfg.Store.Addressees(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	choices := []views.Choice{{Value: string(store.Admin), Text: "An administrator"}}
+	for _, x := range people {
+		choices = append(choices, views.Choice{Value: x.UserID, Text: x.Name + ", " + strings.ToLower(roleWords[x.Role])})
+	}
+	return choices, nil
+}
+
+// deskPage turns a review into its page. What is sealed is not in the review;
+// nothing is left out here.
+func (s *Server) deskPage(f views.Frame, a store.Actor, d *deskItem, refused *typed) views.DeskPage {
+	r := d.review
 	p := views.DeskPage{
 		Frame: f, ID: r.ReviewID, State: deskState(f.Now, a, r), Sealed: r.Sealed,
 		EvaluationID: r.EvaluationID, TraceID: r.TraceID, ItemTitle: r.Title, Judge: r.Judge,
 		PromptVersion: r.PromptVersion, Run: r.Run, Domain: r.Domain, Stakes: judge.Stakes(r.Stakes),
-		Due: r.DueAt, Reasons: r.Reasons, ReasonsSealed: r.Sealed, Inputs: inputsOf(&r.Trace, definition),
-		Labels: labelChoices(r.Labels), ReasonCodes: reasonCodeChoices(r.ReasonCodes), Form: form, HistorySealed: r.Sealed,
+		Due: r.DueAt, Reasons: r.Reasons, ReasonsSealed: r.Sealed, Inputs: inputsOf(&r.Trace, d.definition),
+		Labels: labelChoices(r.Labels), ReasonCodes: reasonCodeChoices(r.ReasonCodes), HistorySealed: r.Sealed,
+		Waiting: f.QueueCount, OpinionLine: opinionLine(r),
 	}
 	p.Adjudicating = r.Adjudicating
 	p.Claim = string(r.Claim(f.Now).For(a))
-	if definition != nil {
-		p.Task = definition.Description
+	if d.definition != nil {
+		p.Task = d.definition.Description
 	}
 	p.MayReopen = r.State == "decided" && (isLead(a) || r.Settled != nil && r.Settled.UserID == a.UserID)
+	if r.UndoUntil != nil {
+		p.Undo = *r.UndoUntil
+	}
 	if r.First != nil {
 		p.Own = &views.Answer{Mark: views.Mark{Verdict: r.First.Verdict, Label: r.First.Label}, At: r.First.At}
 	}
 	p.Trace = traceText(&r.Trace, nil)
+	if f.Markdown {
+		layOut(&p.Trace, &r.Trace, nil)
+	}
 	if r.Mine && r.LeaseExpiresAt != nil {
 		p.LeaseSeconds = max(0, int(r.LeaseExpiresAt.Sub(f.Now).Seconds()))
 		p.LeaseTotal = max(p.LeaseSeconds, 60*judge.DefaultPolicy().LeaseMinutes)
@@ -90,9 +125,9 @@ func (s *Server) deskPage(f views.Frame, a store.Actor, r store.Review, definiti
 	if e := r.Evaluation; e != nil {
 		p.Proposal, p.JudgeFault = proposalOf(e), e.Error
 	}
-	for _, d := range r.Decisions {
-		if r.Settled == nil || d.ID != r.Settled.ID {
-			p.Earlier = append(p.Earlier, signatureOf(d, false))
+	for _, decision := range r.Decisions {
+		if r.Settled == nil || decision.ID != r.Settled.ID {
+			p.Earlier = append(p.Earlier, signatureOf(decision, false))
 		}
 	}
 	if r.Settled != nil {
@@ -100,6 +135,11 @@ func (s *Server) deskPage(f views.Frame, a store.Actor, r store.Review, definiti
 		p.Signed = &signed
 	}
 	p.History = history(r.Events)
+	d.fillForm(&p, a, refused)
+	p.Affirmations = affirmations(p, r)
+	if r.Adjudicating && !r.Sealed {
+		p.Sides = d.sides()
+	}
 	return p
 }
 
@@ -109,6 +149,8 @@ const citationsJudge = "citations"
 func deskState(now time.Time, a store.Actor, r store.Review) views.DeskState {
 	live := r.LeaseExpiresAt != nil && r.LeaseExpiresAt.After(now)
 	switch {
+	case r.State == "decided" && mayAddOpinion(a, r):
+		return views.DeskLate
 	case r.State == "decided" || r.State == "closed":
 		return views.DeskDecided
 	case !a.MayDecide():
@@ -129,6 +171,15 @@ func deskState(now time.Time, a store.Actor, r store.Review) views.DeskState {
 		return views.DeskReadOnly
 	}
 	return views.DeskOpen
+}
+
+// mayAddOpinion says that the person worked on an item which others settled
+// meanwhile, and has not answered it: what they have can be a second opinion.
+func mayAddOpinion(a store.Actor, r store.Review) bool {
+	return a.MayDecide() && (r.First != nil || r.Draft != nil) &&
+		!slices.ContainsFunc(r.Decisions, func(d store.Decision) bool {
+			return d.UserID == a.UserID && d.UndoneAt == nil && (d.Action == store.Confirm || d.Action == store.Override)
+		})
 }
 
 // isCorrection says that the item was decided before and reopened: any answer
@@ -181,11 +232,15 @@ func summaryOf(report json.RawMessage) string {
 }
 
 func signatureOf(d store.Decision, final bool) views.Signature {
-	return views.Signature{
-		Name: d.UserName, Action: d.Action, Mark: views.Mark{Verdict: d.Verdict, Label: d.Label},
+	said := views.Signature{
+		Name: d.UserName, Severity: d.Severity, OverQuota: d.OverQuota, Undone: d.UndoneAt != nil, Action: d.Action, Mark: views.Mark{Verdict: d.Verdict, Label: d.Label},
 		Choice: d.Choice, First: views.Mark{Verdict: d.FirstVerdict, Label: d.FirstLabel}, ReasonCode: d.ReasonCode, Comment: d.Comment, Confidence: d.Confidence, Blind: d.Blind,
 		Seconds: int(d.Seconds), At: d.At, Final: final,
 	}
+	if d.Signature != nil {
+		said.Role, said.Qualification, said.Affirmation = roleWords[d.Signature.Role], d.Signature.Qualification, d.Signature.Affirmation
+	}
+	return said
 }
 
 // indented is JSON for reading; what does not parse is shown as it is.

@@ -38,3 +38,5 @@ func onOne(kind string) func(*Server, echo.Context) (string, error) {
 }
 
 func onQueue(*Server, echo.Context) (string, error) { return "queue", nil }
+
+func onUsers(*Server, echo.Context) (string, error) { return "users", nil }

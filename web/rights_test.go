@@ -33,6 +33,8 @@ var allowed = map[string][]store.Role{
 	"/evaluations/{id}/retry": {}, "/evaluations/{id}/request": {}, "/evaluations/{id}/expose": {}, "/traces/{id}/judge": {},
 	"/runs/{name}/retry": {}, "/runs/{name}/budget": {}, "/judges/{name}/rerun": {}, "/reruns/{id}/stop": {},
 	"/policy": {}, "/policy/dry-run": {store.Auditor}, "/policy/requeue": {}, "/import": {},
+	"/queue/change": {}, "/queue/views": {store.Reviewer, store.Auditor}, "/queue/views/{id}/delete": {store.Reviewer, store.Auditor},
+	"/members": {}, "/members/{id}": {}, "/members/{id}/password": {}, "/members/{id}/disable": {}, "/members/{id}/enable": {},
 
 	"/api/v1/traces": {}, "/api/v1/evaluations/{id}/retry": {}, "/api/v1/queue/claim": {store.Reviewer}, "/api/v1/reviews/{id}/renew": {store.Reviewer},
 	"/api/v1/reviews/{id}/release": {store.Reviewer}, "/api/v1/reviews/{id}/skip": {store.Reviewer}, "/api/v1/reviews/{id}/decision": {store.Reviewer},

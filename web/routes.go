@@ -29,6 +29,9 @@ func (s *Server) routes() {
 	p.POST("/logout", s.logout)
 	p.GET("/", s.showOverview)
 	p.GET("/queue", s.listQueue)
+	p.POST("/queue/change", s.changeQueue, s.needs(store.ChangeItems, onQueue))
+	p.POST("/queue/views", s.saveQueueView, s.needs(store.SaveViews, onQueue))
+	p.POST("/queue/views/:id/delete", s.deleteQueueView, s.needs(store.DeleteViews, onQueue))
 	// An address that claims: GET so that a bookmark and the key G N work, as
 	// the contract has it; it changes nothing that a second call would change
 	// again, and a prefetching browser is told apart by its own header.
@@ -84,6 +87,13 @@ func (s *Server) routes() {
 	p.POST("/policy", s.changePolicy, s.needs(store.ChangePolicy, onProject))
 	p.POST("/policy/dry-run", s.dryRunPolicy, s.needs(store.DryRunPolicy, onProject))
 	p.POST("/policy/requeue", s.requeueRefused, s.needs(store.RequeueRefusals, onProject))
+	p.GET("/members", s.listMembers)
+	p.POST("/members", s.addMember, s.needs(store.AddMembers, onUsers))
+	p.GET("/members/:id", s.showMember)
+	p.POST("/members/:id", s.changeMember, s.needs(store.ChangeMembers, onOne("user")))
+	p.POST("/members/:id/password", s.setMemberPassword, s.needs(store.SetPasswords, onOne("user")))
+	p.POST("/members/:id/disable", s.disableMember, s.needs(store.DisableMembers, onOne("user")))
+	p.POST("/members/:id/enable", s.enableMember, s.needs(store.EnableMembers, onOne("user")))
 	p.GET("/audit", s.listAudit)
 	p.GET("/import", s.showImport)
 	p.POST("/import", s.importFile, s.needs(store.ImportTraces, onProject))
@@ -134,5 +144,6 @@ func (s *Server) routes() {
 	api.GET("/policy", s.apiGetPolicy)
 	api.POST("/policy", s.apiSetPolicy, s.needs(store.ChangePolicy, onProject))
 	api.POST("/policy/dry-run", s.apiDryRunPolicy, s.needs(store.DryRunPolicy, onProject))
+	api.GET("/members", s.apiListMembers)
 	e.GET("/api/v1/openapi.json", s.apiDescription)
 }

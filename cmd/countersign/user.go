@@ -20,6 +20,7 @@ type userCmd struct {
 	Add      userAddCmd      `cmd:"" help:"Add a person."`
 	List     userListCmd     `cmd:"" help:"List people."`
 	Disable  userDisableCmd  `cmd:"" help:"Keep a person from signing in, and end their sessions, tokens and claims."`
+	Enable   userEnableCmd   `cmd:"" help:"Let a disabled person sign in again."`
 	Password userPasswordCmd `cmd:"" help:"Set a person's password, and end their sessions."`
 }
 
@@ -139,6 +140,22 @@ func (c userDisableCmd) Run(ctx context.Context, s *state) error {
 			return err
 		}
 		s.say("disabled %s", c.Email)
+		return nil
+	})
+}
+
+type userEnableCmd struct {
+	Email string `arg:"" help:"Email address."`
+	dataFlags
+}
+
+// Run enables a person.
+func (c userEnableCmd) Run(ctx context.Context, s *state) error {
+	return c.with(ctx, s, c.openExisting, func(db *store.Store) error {
+		if err := db.EnableUser(ctx, s.operator(), c.Email); err != nil {
+			return err
+		}
+		s.say("enabled %s; tokens that were revoked stay so", c.Email)
 		return nil
 	})
 }

@@ -12,7 +12,16 @@ type Diff struct {
 	// Whole is the range of the reference that is compared: all of it, or of
 	// several right answers (" | ") the nearest.
 	Whole evidence.Span
+	// Unplaced are differences that the report lists and that speak of none of
+	// Differences; nil when the sheet is sealed.
+	Unplaced []string
+
+	several bool
 }
+
+// Alternatives tells whether the reference gives several right answers, of which
+// Whole is one.
+func (d *Diff) Alternatives() bool { return d.several }
 
 // SegmentKind says in which of two texts a segment is.
 type SegmentKind string

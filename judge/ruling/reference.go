@@ -49,7 +49,7 @@ func (s *Sheet) fillReference() error {
 		}
 		s.report.differs = said
 		class.Judged, class.JudgeNote = said.Class, said.Rationale
-		listed = assign(said.Differences, &d, s.trace.Reference, s.trace.Output)
+		listed, d.Unplaced = assign(said.Differences, &d, s.trace.Reference, s.trace.Output)
 	}
 	for i := range d.Differences {
 		f := &d.Differences[i]
@@ -85,17 +85,19 @@ func (s *Sheet) judgedEffect() string {
 // assign finds what a report's list says of each difference. An entry is about the
 // differences of which it has at least half of the telling words of one side; of a
 // side without such words, where it has its negation and half of the words around.
-func assign(entries []string, d *Diff, reference, candidate string) [][]string {
+// What is about none is unplaced.
+func assign(entries []string, d *Diff, reference, candidate string) (found [][]string, unplaced []string) {
 	const most = 100 // entries that are looked at
-	found := make([][]string, len(d.Differences))
+	found = make([][]string, len(d.Differences))
 	if len(entries) == 0 {
-		return found
+		return found, nil
 	}
 	sides := make([][2]spoken, len(d.Differences))
 	for i, f := range d.Differences {
 		sides[i] = [2]spoken{spokenOf(reference, f.Reference), spokenOf(candidate, f.Candidate)}
 	}
 	for _, entry := range entries[:min(most, len(entries))] {
+		placed := false
 		entry = clippedTo(entry, mostRead)
 		has := map[string]bool{}
 		for _, w := range tellingWords(entry) {
@@ -106,11 +108,14 @@ func assign(entries []string, d *Diff, reference, candidate string) [][]string {
 		}
 		for i := range sides {
 			if sides[i][0].in(has) || sides[i][1].in(has) {
-				found[i] = append(found[i], entry)
+				found[i], placed = append(found[i], entry), true
 			}
 		}
+		if !placed {
+			unplaced = append(unplaced, entry)
+		}
 	}
-	return found
+	return found, unplaced
 }
 
 // mostRead of a text is looked at for its words.

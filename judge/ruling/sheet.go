@@ -88,6 +88,9 @@ type Part struct {
 	silent string
 }
 
+// Unlisted: there is a report, it lists what it found, and this part is not in it.
+func (p Part) Unlisted() bool { return p.silent != "" && p.Judged == "" }
+
 // Choice is one value of a part.
 type Choice struct {
 	Value  string // judge.Ruling.Value

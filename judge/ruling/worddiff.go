@@ -36,7 +36,7 @@ func CompareAll(before, after string) Diff {
 func compareIn(reference string, whole evidence.Span, candidate string) Diff {
 	x, y := tokens(reference, whole), tokens(candidate, evidence.Span{End: len(candidate)})
 	edits := calmed(diffWords(x, y), x)
-	d := Diff{Whole: whole}
+	d := Diff{Whole: whole, several: whole != evidence.Span{End: len(reference)}}
 	c := cutter{d: &d, reference: reference, candidate: candidate, x: x, y: y}
 	c.segments(edits)
 	d.Reference = marks(reference, d.Differences, func(f Difference) evidence.Span { return f.Reference })

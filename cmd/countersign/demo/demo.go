@@ -1,6 +1,7 @@
 // Package demo holds the example data of `countersign demo`: real traces with
-// human labels, from public sets, compressed into the program. NOTICE names
-// their sources and licences.
+// human labels, from public sets, and a few written ones that show each judge's
+// workbench, compressed into the program. NOTICE names their sources and
+// licences.
 //
 // It never changes a trace, and gives nothing that the sets do not have.
 package demo
@@ -42,6 +43,7 @@ func Sets() []Set {
 		{"legalbench_cuad", "statements about contract clauses"},
 		{"openqa_eval", "short answers against golden ones, with reports of three judges and two annotators"},
 		{"mr_gsm8k_grading", "critiques of wrong solutions, with reports of one judge and an expert"},
+		{"workbenches", "written examples for each built-in judge, with written reports"},
 	}
 }
 

@@ -23,6 +23,7 @@ func TestSets(t *testing.T) {
 	}
 	want := map[string]int{
 		"expertqa": 94, "sara_statutory": 66, "legalbench_cuad": 128, "openqa_eval": 991, "mr_gsm8k_grading": 332,
+		"workbenches": 7,
 	}
 	for _, set := range demo.Sets() {
 		src, err := set.Open()
@@ -30,7 +31,8 @@ func TestSets(t *testing.T) {
 			t.Fatal(err)
 		}
 		find := func(name string) (*judge.Judge, bool) {
-			if name == "citations" { // a built-in judge: its labels are not checked here
+			switch name {
+			case "citations", "steps", "steps-comparison", "reference", "logic", "logic-steps": // built-in judges: their labels are not checked here
 				return &judge.Judge{Name: name}, true
 			}
 			j, ok := own[name]
