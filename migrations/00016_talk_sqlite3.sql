@@ -60,11 +60,13 @@ CREATE TABLE correction_answers (
     user_id       TEXT NOT NULL REFERENCES users (id),
     outcome       TEXT NOT NULL CHECK (outcome = 'accepted' OR outcome = 'declined' OR outcome = 'withdrawn'),
     comment       TEXT NOT NULL,
+    replacement   TEXT NOT NULL,               -- of who accepted it, where the proposal had none
     trace_id      TEXT REFERENCES traces (id), -- the revision that an accepted one made
     answered_at   TIMESTAMP NOT NULL
 );
 
--- The correction that an item waits for; empty: none. Nobody is given it meanwhile.
+-- The correction that an item waits for, or by which it was closed; empty: none.
+-- Nobody is given it meanwhile.
 ALTER TABLE reviews ADD COLUMN correction_id TEXT NOT NULL DEFAULT '';
 
 -- Who looked at what, once for each person, page and ten minutes.

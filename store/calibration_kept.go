@@ -132,7 +132,7 @@ type unsealedItem struct {
 // first answer, or whose verdict they had shown.
 func unsealedFor(ctx context.Context, q querier, a Actor, projectID string) ([]unsealedItem, error) {
 	// CROSS JOIN: SQLite, which has no statistics, begins with the few on the left.
-	const waitsBlind = `r.project_id = ? AND r.blind AND r.state IN ('open', 'claimed', 'adjudication')`
+	waitsBlind := `r.project_id = ? AND ` + blindly("r")
 	return collect(ctx, q, func(r *sql.Rows, u *unsealedItem) error {
 		return r.Scan(&u.traceID, &u.judge, &u.cell, &u.clusterKey, &u.labelledUS, &u.freeSibling)
 	}, `

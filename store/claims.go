@@ -38,6 +38,7 @@ type reviewState struct {
 	opinionsRequired, opinions, abstentions                          int
 	addressee                                                        string // who alone settles it: a user's id or a role
 	reopened                                                         bool   // it was decided before
+	correctionID                                                     string // that it waits for, or was closed by
 }
 
 func (r reviewState) subject() string { return "review:" + r.id }
@@ -55,11 +56,11 @@ func loadReviewState(ctx context.Context, t *tx, reviewID string) (r reviewState
 SELECT r.id, r.project_id, r.evaluation_id, r.trace_id, r.external_id, r.judge, r.state, r.lead_reason, r.blind,
     r.adjudicating, r.stratum, r.inclusion_probability, COALESCE(r.holder_id, ''), COALESCE(h.name, ''),
     r.claimed_at, r.lease_expires_at, r.domain, r.policy_version, r.round,
-    r.opinions_required, r.opinions, r.abstentions, r.addressee, r.reopened, p.name, p.policy
+    r.opinions_required, r.opinions, r.abstentions, r.addressee, r.reopened, r.correction_id, p.name, p.policy
 FROM reviews r JOIN projects p ON p.id = r.project_id LEFT JOIN users h ON h.id = r.holder_id WHERE r.id = ?`+t.engine.forUpdate("r"), reviewID).Scan(
 		&r.id, &r.projectID, &r.evaluationID, &r.traceID, &r.externalID, &r.judge, &r.state, &r.leadReason, &r.blind,
 		&r.adjudicating, &r.stratum, &r.probability, &r.holderID, &r.holderName, &claimed, &lease, &r.domain, &r.policyVersion, &r.round,
-		&r.opinionsRequired, &r.opinions, &r.abstentions, &r.addressee, &r.reopened, &r.project, &policy)
+		&r.opinionsRequired, &r.opinions, &r.abstentions, &r.addressee, &r.reopened, &r.correctionID, &r.project, &policy)
 	if err != nil {
 		return r, notFound(err, "review %q", reviewID)
 	}
@@ -78,6 +79,9 @@ func (r reviewState) settled(ctx context.Context, q querier) error {
 		}
 		return &DecidedError{Decision: d}
 	case stateClosed:
+		if r.correctionID != "" {
+			return refuse("this item was closed: its trace was corrected, and the new revision is judged again")
+		}
 		return fmt.Errorf("review %s was closed: a lead withdrew it, its evaluation is judged again, or an imported label settled it: %w", r.id, ErrConflict)
 	}
 	return nil
@@ -201,7 +205,7 @@ func nextFor(ctx context.Context, q querier, a Actor, p Project, f ClaimFilter, 
 // the obstacles.
 func firstSent(ctx context.Context, q querier, a Actor, projectID string, f ClaimFilter, now time.Time, obstacles []obstacle, lock string) (id string, err error) {
 	query := `
-SELECT r.id FROM reviews r WHERE r.addressee = ? AND r.addressee <> '' AND r.project_id = ? AND ` + waiting + ` AND r.adjudicating
+SELECT r.id FROM reviews r WHERE r.addressee = ? AND r.addressee <> '' AND r.project_id = ? AND ` + waiting + ` AND r.adjudicating AND r.correction_id = ''
   AND (r.state <> 'claimed' OR ` + leaseLapsed + `)`
 	args := []any{a.UserID, projectID, now, now.Add(longestLease)}
 	if f.Judge != "" {
@@ -232,7 +236,7 @@ func firstFree(ctx context.Context, q querier, a Actor, projectID string, f Clai
 		which = waiting + ` AND NOT r.adjudicating` // as the index reviews_judge has it
 	}
 	w.WriteString(`
-SELECT r.id FROM reviews r WHERE r.project_id = ? AND ` + which + `
+SELECT r.id FROM reviews r WHERE r.project_id = ? AND ` + which + ` AND r.correction_id = ''
   AND (r.state <> 'claimed' OR ` + leaseLapsed + `)`)
 	args := []any{projectID, now, now.Add(longestLease)}
 	if f.Judge != "" {
@@ -322,6 +326,9 @@ func (s *Store) ClaimReview(ctx context.Context, a Actor, reviewID string) (_ Re
 // mayAnswer gives the error for an actor who may not take the item: because they
 // have said something on it, or because it waits for somebody else to settle it.
 func mayAnswer(ctx context.Context, q querier, a Actor, r reviewState) error {
+	if r.correctionID != "" {
+		return refuse("somebody has proposed a correction of this trace: the item waits until a lead accepts or declines it")
+	}
 	if r.adjudicating && !a.isAddressee(r.addressee) {
 		return errNotForThem
 	}

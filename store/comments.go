@@ -98,40 +98,9 @@ func (s *Store) AddComment(ctx context.Context, a Actor, reviewID string, in New
 		if err != nil {
 			return err
 		}
-		var n int
-		if err := t.QueryRowContext(ctx, `SELECT count(*) FROM comments WHERE review_id = ?`, r.id).Scan(&n); err != nil {
+		if c, err = t.addComment(ctx, a, r, in); err != nil {
 			return err
 		}
-		if n >= maxComments {
-			return refuse("this item has %d comments, which is the most", n)
-		}
-		know, err := knowingOf(ctx, t, a, r.id)
-		if err != nil {
-			return err
-		}
-		c = Comment{
-			ID: t.newID(), ReviewID: r.id, ParentID: in.ParentID, UserID: a.UserID, UserName: a.Name, To: in.To, Text: strings.TrimSpace(in.Text),
-			TellsVerdict: !know.verdictSealed, TellsPeers: !know.peersSealed, At: t.now.UTC(),
-		}
-		if err := t.checkThread(ctx, a, know, c); err != nil {
-			return err
-		}
-		if c.ToName, err = askable(ctx, t, in.To); err != nil {
-			return err
-		}
-		nonce := rand.Text()
-		if _, err := t.exec(ctx, `
-INSERT INTO comments (id, review_id, parent_id, user_id, addressee, body, nonce, knew_verdict, knew_peers, created_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, c.ID, r.id, sql.NullString{String: c.ParentID, Valid: c.ParentID != ""}, a.UserID, c.To, c.Text, nonce,
-			c.TellsVerdict, c.TellsPeers, t.now); err != nil {
-			return err
-		}
-		digest, err := c.digest(nonce)
-		if err != nil {
-			return err
-		}
-		t.audit(event{project: r.project, actor: a, action: commentAdded, subject: r.subject(),
-			data: map[string]any{"evaluation_id": r.evaluationID, "comment_id": c.ID, "to": c.To, "comment_sha256": digest}})
 		return t.keepOfDraft(ctx, r.id, a.UserID, func(b DraftBody) DraftBody {
 			if in.ParentID == "" {
 				b.Question = ""
@@ -143,6 +112,44 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, c.ID, r.id, sql.NullString{String: c.Par
 		})
 	})
 	return c, err
+}
+
+func (t *tx) addComment(ctx context.Context, a Actor, r reviewState, in NewComment) (Comment, error) {
+	var n int
+	if err := t.QueryRowContext(ctx, `SELECT count(*) FROM comments WHERE review_id = ?`, r.id).Scan(&n); err != nil {
+		return Comment{}, err
+	}
+	if n >= maxComments {
+		return Comment{}, refuse("this item has %d comments, which is the most", n)
+	}
+	know, err := knowingOf(ctx, t, a, r.id)
+	if err != nil {
+		return Comment{}, err
+	}
+	c := Comment{
+		ID: t.newID(), ReviewID: r.id, ParentID: in.ParentID, UserID: a.UserID, UserName: a.Name, To: in.To, Text: strings.TrimSpace(in.Text),
+		TellsVerdict: !know.verdictSealed, TellsPeers: !know.peersSealed, At: t.now.UTC(),
+	}
+	if err := t.checkThread(ctx, a, know, c); err != nil {
+		return Comment{}, err
+	}
+	if c.ToName, err = askable(ctx, t, in.To); err != nil {
+		return Comment{}, err
+	}
+	nonce := rand.Text()
+	if _, err := t.exec(ctx, `
+INSERT INTO comments (id, review_id, parent_id, user_id, addressee, body, nonce, knew_verdict, knew_peers, created_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, c.ID, r.id, sql.NullString{String: c.ParentID, Valid: c.ParentID != ""}, a.UserID, c.To, c.Text, nonce,
+		c.TellsVerdict, c.TellsPeers, t.now); err != nil {
+		return Comment{}, err
+	}
+	digest, err := c.digest(nonce)
+	if err != nil {
+		return Comment{}, err
+	}
+	t.audit(event{project: r.project, actor: a, action: commentAdded, subject: r.subject(),
+		data: map[string]any{"evaluation_id": r.evaluationID, "comment_id": c.ID, "to": c.To, "comment_sha256": digest}})
+	return c, nil
 }
 
 // ReplyField and a thread's id are the name under which a draft has the answer

@@ -33,6 +33,7 @@ type Store struct {
 	packed         *packs
 	oldIDs         bool // there are evaluations whose ids are UUIDs, of an older program
 	strangers      strangers
+	glances        glances
 	upgraded       func(Upgrade) // Options.Upgraded
 }
 

@@ -93,7 +93,7 @@ WHERE e.sealed GROUP BY 1`)
 func checkSealed(ctx context.Context, q querier) ([]string, error) {
 	return compareCounts(ctx, q, "waiting blind", `
 SELECT id, 1 FROM evaluations WHERE sealed`, `
-SELECT evaluation_id, 1 FROM reviews WHERE blind AND state IN ('open', 'claimed', 'adjudication')`)
+SELECT r.evaluation_id, 1 FROM reviews r WHERE `+blindly("r"))
 }
 
 // checkTallies compares the counts of statuses and of the queue.

@@ -9,11 +9,12 @@ import (
 // Causes why an item that waits is not given to a person by ClaimNext, besides
 // those of an obstacle.
 const (
-	CauseMine     = "mine"      // the person holds it
-	CauseHeld     = "held"      // somebody else holds it
-	CauseLead     = "lead"      // a lead, or somebody who is named, has to settle it
-	CauseSentAway = "sent_away" // the person gave an answer that did not settle it, so somebody else does
-	CauseAnswered = "answered"  // the person has answered it, and it waits for more opinions
+	CauseMine       = "mine"       // the person holds it
+	CauseHeld       = "held"       // somebody else holds it
+	CauseLead       = "lead"       // a lead, or somebody who is named, has to settle it
+	CauseSentAway   = "sent_away"  // the person gave an answer that did not settle it, so somebody else does
+	CauseCorrection = "correction" // a correction of its trace waits for a lead
+	CauseAnswered   = "answered"   // the person has answered it, and it waits for more opinions
 )
 
 // Withheld is how many items wait for one cause.
@@ -81,6 +82,7 @@ func causesFor(ctx context.Context, q querier, a Actor, p Project, now time.Time
 		{cause: CauseMine, sql: held + ` AND r.holder_id = ?)`, args: []any{now, now.Add(longestLease), a.UserID}},
 		{cause: CauseHeld, sql: held + `)`, args: []any{now, now.Add(longestLease)}},
 	}
+	causes = append(causes, obstacle{cause: CauseCorrection, sql: `(r.correction_id <> '')`})
 	mine := []any{a.UserID}
 	others := `(r.adjudicating AND r.addressee <> ?)`
 	if a.mayAdjudicate() {

@@ -106,7 +106,7 @@ func (t *tx) readSides(ctx context.Context, traces []string, evaluations []*coun
 	}
 	sealed, err := collect(ctx, t, scanID, `
 SELECT r.evaluation_id FROM reviews r
-WHERE r.trace_id IN (`+placeholders(len(traces))+`) AND r.blind AND r.state IN ('open', 'claimed', 'adjudication')`, anys(traces)...)
+WHERE r.trace_id IN (`+placeholders(len(traces))+`) AND `+blindly("r"), anys(traces)...)
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,8 @@ type Review struct {
 	First      *Answer // what the actor said before the reveal
 	Draft      *Draft  // what the actor has typed and not signed
 	Comments   Comments
+	// Correction is one that the item waits for, or by which it was closed.
+	Correction *Correction
 	Decisions  []Decision // oldest first; empty while sealed
 	// PeersSealed says that what others said is left out of decisions, answers
 	// and events: the actor may still answer, and has not.
@@ -117,7 +119,11 @@ SELECT `+auditColumns+` FROM audit_events WHERE subject IN (?, ?, ?) AND allowed
 	if v.PeersSealed, err = peersSealed(ctx, q, a, v.EvaluationID); err != nil {
 		return Review{}, err
 	}
-	if v.Comments, err = commentsOf(ctx, q, a, v.ReviewID, knowing{v.Sealed, v.PeersSealed}); err != nil {
+	know := knowing{v.Sealed, v.PeersSealed}
+	if v.Comments, err = commentsOf(ctx, q, a, v.ReviewID, know); err != nil {
+		return Review{}, err
+	}
+	if v.Correction, err = correctionFor(ctx, q, a, v.ReviewID, know); err != nil {
 		return Review{}, err
 	}
 	if v.Sealed {

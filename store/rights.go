@@ -41,13 +41,17 @@ var (
 	DisableMembers   = Right{"user.disabled", admins}
 	EnableMembers    = Right{"user.enabled", admins}
 
-	AddComments       = Right{commentAdded, nil}
-	WithdrawComments  = Right{commentWithdrawn, nil}
-	ResolveComments   = Right{commentResolved, nil}
-	UndoDecisions     = Right{decisionUndone, nil}
-	AddSecondOpinions = Right{opinionAdded, nil}
-	RaiseOpinions     = Right{"review.opinions_raised", leads}
-	ReassignReviews   = Right{"review.reassigned", leads}
+	ProposeCorrection  = Right{correctionProposed, nil}
+	AcceptCorrection   = Right{correctionAccepted, leads}
+	DeclineCorrection  = Right{correctionDeclined, leads}
+	WithdrawCorrection = Right{correctionWithdrawn, nil}
+	AddComments        = Right{commentAdded, nil}
+	WithdrawComments   = Right{commentWithdrawn, nil}
+	ResolveComments    = Right{commentResolved, nil}
+	UndoDecisions      = Right{decisionUndone, nil}
+	AddSecondOpinions  = Right{opinionAdded, nil}
+	RaiseOpinions      = Right{"review.opinions_raised", leads}
+	ReassignReviews    = Right{"review.reassigned", leads}
 )
 
 // Permit refuses who lacks a right with ErrForbidden, and records the attempt.

@@ -10,7 +10,8 @@ import (
 // sealing is the one place that says from whom a verdict is kept: an
 // evaluation is sealed for a person who may be asked to decide it, as long as
 // it waits in a blind review to which that person has given no first answer,
-// unless they asked on the record to see it.
+// unless they asked on the record to see it. One that was closed because its trace
+// was corrected stays so: it would tell much of the next revision's.
 //
 // The condition is SQL, so that no filter, count or order by what is sealed
 // can be asked without it.
@@ -22,6 +23,12 @@ type sealing struct {
 	args  []any
 }
 
+// blindly is the condition on a review, by its name in the SQL, that it is blind
+// and keeps its verdict from who has not answered it.
+func blindly(r string) string {
+	return r + `.blind AND (` + r + `.state IN ('open', 'claimed', 'adjudication') OR ` + r + `.state = 'closed' AND ` + r + `.correction_id <> '')`
+}
+
 // sealedFor gives the condition for an actor and an evaluation whose id the
 // SQL expression evaluationID names, e.g. "e.id". Auditors and the operator
 // decide nothing: for them nothing is sealed.
@@ -30,7 +37,7 @@ func sealedFor(a Actor, evaluationID string) sealing {
 		return sealing{sql: `(1 = 0)`, value: `FALSE`}
 	}
 	of := `FROM reviews seal_r WHERE seal_r.evaluation_id = ` + evaluationID + `
-  AND seal_r.blind AND seal_r.state IN ('open', 'claimed', 'adjudication')
+  AND ` + blindly("seal_r") + `
   AND NOT EXISTS (SELECT 1 FROM first_answers seal_f WHERE seal_f.review_id = seal_r.id AND seal_f.user_id = ?)
   AND NOT EXISTS (SELECT 1 FROM exposures seal_x WHERE seal_x.evaluation_id = seal_r.evaluation_id AND seal_x.user_id = ?)`
 	return sealing{
@@ -90,7 +97,7 @@ func sealLead(code string) string {
 // openActions are the audit actions on an evaluation, its review or its trace
 // that tell nothing of what the judge or another person said.
 var openActions = []string{
-	"trace.imported", "labels.imported", "evaluation.queued",
+	"trace.imported", "labels.imported", traceCorrected, "evaluation.queued",
 	"evaluation.judged", "evaluation.exposed", "evaluation.retried", "evaluation.review_requested",
 	"review.claimed", "review.released", "review.skipped", opinionGiven, "review.opinions_raised", "review.reassigned",
 	"review.assigned", "review.prioritised", "review.due_changed", "review.blind_changed", "review.withdrawn",

@@ -15,8 +15,8 @@ type Leftovers struct {
 	Drafts  int64 `json:"drafts"`       // of items that their author has not held for a month
 }
 
-// DropLeftovers drops kept replies of evaluations that were settled, old answers
-// and old drafts. They serve nobody any more, so no event tells of it. It is light, and
+// DropLeftovers drops kept replies of evaluations that were settled, old answers,
+// old drafts, and who looked at what more than 400 days ago. They serve nobody any more, so no event tells of it. It is light, and
 // servers run it daily.
 func (s *Store) DropLeftovers(ctx context.Context) (n Leftovers, err error) {
 	defer wrap(&err, "drop leftovers")
@@ -33,8 +33,10 @@ DELETE FROM kept_replies WHERE kept_at < ?
 		if n.Answers, err = t.changed(ctx, `DELETE FROM idempotent_answers WHERE created_at <= ?`, t.now.Add(-keptFor)); err != nil {
 			return err
 		}
-		n.Drafts, err = t.dropOldDrafts(ctx)
-		return err
+		if n.Drafts, err = t.dropOldDrafts(ctx); err != nil {
+			return err
+		}
+		return t.dropOldViews(ctx)
 	})
 	return n, err
 }

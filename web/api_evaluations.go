@@ -6,6 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/store"
 )
 
 // evaluationList is one page of evaluations; Next is the cursor of the next
@@ -45,6 +46,7 @@ func (s *Server) apiGetEvaluation(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	s.cfg.Store.Look(user(c).Actor(), v.Evaluation.ID, store.SawByAPI, v.Sealed)
 	return c.JSON(http.StatusOK, sealable{v.Evaluation, v.Sealed})
 }
 

@@ -118,6 +118,7 @@ func (s *Server) apiClaim(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	s.cfg.Store.Look(user(c).Actor(), r.EvaluationID, store.SawByAPI, r.Sealed)
 	return c.JSON(http.StatusOK, claimedOf(r))
 }
 

@@ -27,6 +27,7 @@ func (s *Server) showEvaluation(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	s.cfg.Store.Look(actor, v.Evaluation.ID, store.SawEvaluation, v.Sealed)
 	p := s.evaluationPage(f, actor, v, definition)
 	p.OtherContent = otherContent(c.QueryParam("trace"), v.Evaluation.Hashes.Trace)
 	if len(v.Decisions) > 0 {

@@ -56,6 +56,8 @@ func whyLine(w store.Withheld) views.WhyLine {
 		line.Text = "held by you: go on with them above"
 	case store.CauseHeld:
 		line.Text = "held by somebody else: they come back when the claim ends"
+	case store.CauseCorrection:
+		line.Text, line.Href = "waiting for a lead to accept or decline a correction of their trace", "/corrections?state=open"
 	case store.CauseLead:
 		line.Text = "for a lead, or for somebody who is named, to settle"
 	case store.CauseSentAway:

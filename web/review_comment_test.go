@@ -108,3 +108,35 @@ func TestQuestionsByAPI(t *testing.T) {
 	}
 	wantProblem(t, s.api(ada, http.MethodPost, at, `{"text": ""}`), http.StatusUnprocessableEntity, "text")
 }
+
+// TestPagesAreNoted: who was shown an item, and whether its verdict was sealed then.
+func TestPagesAreNoted(t *testing.T) {
+	s := newSite(t)
+	_, token := s.user("ada@example.org", store.Reviewer)
+	s.load(citationTrace("t1"))
+	v := s.signIn("ada@example.org")
+	item := s.claim(token)
+	v.get("/reviews/" + item.ID)
+	v.get("/evaluations/" + item.EvaluationID)
+	s.api(token, http.MethodPost, "/api/v1/reviews/"+item.ID+"/decision", `{"verdict": "pass"}`)
+	s.api(token, http.MethodGet, "/api/v1/evaluations/"+item.EvaluationID, nil)
+	if err := s.store.WriteLooks(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	seen, err := s.store.Seen(t.Context(), store.Operator("test"), item.EvaluationID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]bool{}
+	for _, g := range seen {
+		got[g.UserName+" "+g.What+map[bool]string{true: " sealed"}[g.Sealed]] = true
+	}
+	for _, want := range []string{"ada api sealed", "ada desk sealed", "ada evaluation sealed", "ada api"} {
+		if !got[want] {
+			t.Errorf("%q is not noted: %v", want, got)
+		}
+	}
+	if len(got) != 4 {
+		t.Errorf("noted %v, want four", got)
+	}
+}

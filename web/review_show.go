@@ -34,6 +34,7 @@ func (s *Server) renderReview(c echo.Context, id string, status int, refused *ty
 	if kind := item.sheet.Kind; p.Proposal != nil && kind != ruling.Own {
 		p.Proposal.Findings = nil // the workbench has them, each where it belongs
 	}
+	s.cfg.Store.Look(user(c).Actor(), item.review.EvaluationID, store.SawDesk, item.review.Sealed)
 	return s.render(c, status, views.Desk(p))
 }
 

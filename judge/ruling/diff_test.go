@@ -149,3 +149,14 @@ func FuzzCompare(f *testing.F) {
 		whole(t, ruling.Compare(reference, candidate), reference, candidate)
 	})
 }
+
+// TestCompareAll: what parts several right answers is a sign like others here.
+func TestCompareAll(t *testing.T) {
+	d := ruling.CompareAll("16 % | sixteen per cent", "19 % | sixteen per cent")
+	if len(d.Differences) != 1 || d.Differences[0].ReferenceText != "16" || d.Differences[0].CandidateText != "19" || d.Whole.End != 23 {
+		t.Errorf("differences %+v of %+v, want 16 and 19", d.Differences, d.Whole)
+	}
+	if d := ruling.CompareAll("16 % | sixteen per cent", "16 %"); len(d.Differences) != 1 {
+		t.Errorf("differences %+v, want that an answer is gone", d.Differences)
+	}
+}

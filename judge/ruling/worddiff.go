@@ -24,7 +24,16 @@ const alternativeMark = " | "
 // space counts for nothing, letters' case does. Where the reference gives several
 // right answers, the one is taken that shares most words with the candidate.
 func Compare(reference, candidate string) Diff {
-	whole := nearest(reference, candidate)
+	return compareIn(reference, nearest(reference, candidate), candidate)
+}
+
+// CompareAll is Compare of a text with what it became: all of it, whatever parts
+// it has.
+func CompareAll(before, after string) Diff {
+	return compareIn(before, evidence.Span{End: len(before)}, after)
+}
+
+func compareIn(reference string, whole evidence.Span, candidate string) Diff {
 	x, y := tokens(reference, whole), tokens(candidate, evidence.Span{End: len(candidate)})
 	edits := calmed(diffWords(x, y), x)
 	d := Diff{Whole: whole, several: whole != evidence.Span{End: len(reference)}}
