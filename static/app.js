@@ -9,7 +9,7 @@ const root = document.documentElement;
 // script of a page may have keys of its own (keys).
 const units = $$("[data-unit]");
 const keys = [];
-let opening = -1; // the unit that a key has opened
+const opening = new Set(); // units that a key has opened, until that is heard of
 let current = Math.max(0, units.findIndex((u) => u.open || u.matches(".here")));
 function here(i) {
   if (!units[i]) return;
@@ -22,11 +22,12 @@ function go(i) {
   if (!units[i]) return;
   here(i);
   if (units[i].open === false) {
-    opening = i;
+    opening.add(units[i]);
     units[i].open = true;
   }
   units[i].scrollIntoView({ block: "nearest" });
-  const at = $("summary, input:checked:not(:disabled), input:not(:disabled), a[href]", units[i]) || units[i];
+  const at = $(":scope > summary", units[i])
+    || (units[i].hasAttribute("tabindex") ? units[i] : $("summary, input:checked:not(:disabled), input:not(:disabled), a[href]", units[i])) || units[i];
   at.focus({ preventScroll: true });
 }
 

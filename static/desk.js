@@ -62,8 +62,7 @@ addEventListener("toggle", (e) => {
   if (!e.target.open || !units.includes(e.target)) return;
   const i = units.indexOf(e.target);
   // What a key opened is heard of late: keys may have gone on by then.
-  if (i !== opening) here(i);
-  opening = -1;
+  if (!opening.delete(units[i])) here(i);
   fill(e.target);
   if (units[i + 1]) fill(units[i + 1]);
 }, true);
