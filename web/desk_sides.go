@@ -108,4 +108,3 @@ func addedCell(r judge.Ruling) views.SideCell {
 	}
 	return views.SideCell{Text: words(own.Severity), Note: own.Explanation}
 }
-

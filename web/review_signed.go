@@ -92,4 +92,3 @@ func (s *Server) goOn(c echo.Context, n views.Notice) error {
 	s.setFlash(c, n)
 	return s.leadTo(c, path)
 }
-
