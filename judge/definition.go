@@ -56,6 +56,15 @@ type Judge struct {
 	// Blocks are the values of placeholders that the judge itself brings: its
 	// rubric, its worked examples. They are part of the prompt version.
 	Blocks map[string]string
+	// ExamplesIn is the placeholder among Blocks whose worked examples can be
+	// replaced by drawn ones; empty: none can. Example makes one from a trace, its
+	// report and how people settled it; ok is false where it gives none. It may be
+	// nil where ExamplesIn is empty.
+	ExamplesIn string
+	Example    func(t *Trace, report json.RawMessage, by Settled) (e Example, ok bool)
+	// Examples are drawn ones, and Plain the judge without them; see WithExamples.
+	Examples []Example
+	Plain    *Judge
 	// Derive gives texts that the harness computes from a trace for the prompt,
 	// by placeholder name (the list of citation markers). They are trace text
 	// and are fenced like it. May be nil.

@@ -36,6 +36,9 @@ type Effective struct {
 
 	Disagreement Disagreement
 
+	// Examples to be drawn for the judge's prompt; nil: it has its own.
+	Examples *ExampleRule
+
 	switches map[string]string // by code; what is not there has its default
 	fixed    map[string]bool   // codes that this judge and domain cannot switch
 }
@@ -124,6 +127,9 @@ func (e *Effective) under(r *PolicyRule) {
 	}
 	if r.Samples > 0 {
 		e.Samples = r.Samples
+	}
+	if r.Examples != nil {
+		e.Examples = r.Examples
 	}
 	e.set(r.Reasons)
 }

@@ -124,6 +124,7 @@ func (x *explaining) wanted() {
 // byTargets plans a judge by each target; field and message refuse it for all.
 func (x *explaining) byTargets(j *Judge, field, message string) {
 	recorded := slices.Contains(x.recorded, j.Name)
+	j = j.For(x.trace)
 	policy := x.Policy.For(j.Name, x.trace.Domain, x.Policy.StakesOfTrace(x.trace))
 	for _, target := range x.targets(policy) {
 		if recorded && (!x.ByName || target.Engine == EngineRecorded) {

@@ -88,6 +88,9 @@ type PolicyRule struct {
 	Models    []ModelChoice     `json:"models,omitempty"`
 	Samples   int               `json:"samples,omitempty"`
 	Reasons   map[string]Switch `json:"reasons,omitempty"`
+	// Examples in the judge's prompt; nil: its own. For a judge in all domains only,
+	// since a judge has one prompt.
+	Examples *ExampleRule `json:"examples,omitempty"`
 }
 
 // BlindRule says how items of a reason, of stakes or of both are reviewed.

@@ -444,7 +444,7 @@ func TestDocumentedPolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := parsePolicy(t, string(text))
-	if warnings := p.UnknownJudges([]string{"citations", "steps"}); warnings != nil {
+	if warnings := p.UnknownJudges([]string{"citations", "reference", "steps"}); warnings != nil {
 		t.Error(warnings)
 	}
 	e := p.For("citations", "medical", judge.StandardStakes)

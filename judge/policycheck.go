@@ -336,7 +336,31 @@ func (c *policyCheck) rules(list []PolicyRule) {
 		c.names(at+"/endpoints", r.Endpoints)
 		c.models(at+"/models", r.Models)
 		c.samples(at+"/samples", r.Samples)
+		c.examples(at+"/examples", r)
 		c.reasons(at+"/reasons", r.Reasons, r.Judge, r.Domain)
+	}
+}
+
+// examples are a judge's, in all domains.
+func (c *policyCheck) examples(path string, r PolicyRule) {
+	e := r.Examples
+	if e == nil {
+		return
+	}
+	if e.From != ExamplesConfirmed {
+		c.fault(path+"/from", "is %q: examples are drawn from confirmed labels, so it is confirmed; leave examples out for the judge's own", e.From)
+	}
+	if e.Seed < 0 {
+		c.fault(path+"/seed", "is %d: it is a whole number from 0 on", e.Seed)
+	}
+	need, takes := exampleNeeds[r.Judge]
+	if !takes {
+		c.fault(path, "can be drawn for the judges citations and reference only; write a rule for one of them")
+	} else if e.Count < need.least || e.Count > need.most {
+		c.fault(path+"/count", "is %d: %s takes %d to %d examples (at least %s)", e.Count, r.Judge, need.least, need.most, need.words)
+	}
+	if r.Domain != "" {
+		c.fault(path, "can't be drawn for one domain: a judge has one prompt for all; write a rule for the judge alone")
 	}
 }
 
@@ -344,7 +368,7 @@ func (c *policyCheck) rules(list []PolicyRule) {
 func (r PolicyRule) says() (n int) {
 	for _, set := range []bool{
 		r.Band != nil, r.Below != nil, r.RandomAudit != nil, r.BoundaryAudit != nil, r.BoundaryWidth != nil,
-		r.Endpoints != nil, len(r.Models) > 0, r.Samples != 0, len(r.Reasons) > 0,
+		r.Endpoints != nil, len(r.Models) > 0, r.Samples != 0, len(r.Reasons) > 0, r.Examples != nil,
 	} {
 		if set {
 			n++

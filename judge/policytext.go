@@ -131,6 +131,13 @@ func (r PolicyRule) node() *yaml.Node {
 	if r.Samples != 0 {
 		put(n, "samples", whole(r.Samples))
 	}
+	if e := r.Examples; e != nil {
+		drawn := flow(yaml.MappingNode)
+		put(drawn, "from", word(e.From))
+		put(drawn, "count", whole(e.Count))
+		put(drawn, "seed", plain("!!int", strconv.FormatInt(e.Seed, 10)))
+		put(n, "examples", drawn)
+	}
 	putReasons(n, r.Reasons)
 	return n
 }

@@ -214,6 +214,16 @@ func (r policyReader) rule(item located, what string) (rule PolicyRule) {
 		"models":    r.models(&rule.Models, of("models")),
 		"samples":   r.samples(&rule.Samples, of("samples")),
 		"reasons":   r.reasons(&rule.Reasons, of("reasons")),
+		"examples": func(n located) {
+			e := ExampleRule{}
+			if r.keys(n, of("examples"), map[string]func(located){
+				"from":  func(n located) { e.From = r.text(n, of("examples.from")) },
+				"count": func(n located) { r.decode(n, &e.Count, of("examples.count must be a whole number")) },
+				"seed":  func(n located) { r.decode(n, &e.Seed, of("examples.seed must be a whole number")) },
+			}) {
+				rule.Examples = &e
+			}
+		},
 	})
 	return rule
 }

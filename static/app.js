@@ -154,3 +154,22 @@ function sayCount() {
   $("span", note).textContent = text;
   resting = setTimeout(sayCount, 10_000);
 }
+
+// Copies what is selected in the trace, or the trace, and says where it is from.
+for (const button of $$("[data-copy]")) {
+  const said = button.nextElementSibling;
+  button.hidden = false;
+  button.addEventListener("pointerdown", (e) => e.preventDefault()); // the selection stays
+  button.addEventListener("click", async () => {
+    const selected = getSelection(), words = selected.toString(), trace = button.closest(".trace");
+    const inTrace = words && trace && trace.contains(selected.getRangeAt(0).commonAncestorContainer);
+    const steps = inTrace ? $$(".step", trace).filter((s) => selected.containsNode(s, true)).map((s) => s.id.slice(1)) : [];
+    const where = steps.length === 0 ? "" : ", step " + steps[0] + (steps.length > 1 ? " to " + steps.at(-1) : "");
+    try {
+      await navigator.clipboard.writeText(inTrace ? words + "\n[" + button.dataset.copy + where + "]" : button.dataset.copy);
+      said.textContent = inTrace ? "Copied with its reference." : "Reference copied.";
+    } catch {
+      said.textContent = "The browser does not let this page copy. The reference is: " + button.dataset.copy + where;
+    }
+  });
+}

@@ -24,7 +24,8 @@ type StoredJudge struct {
 
 // SaveJudges keeps the definitions of judges with the project. A version that
 // is saved becomes the current one of its name; the definition of a version
-// that is known already stays as it was. Saving the same again writes nothing.
+// that is known already stays as it was. A judge with drawn examples brings the version
+// without them along, which is not the current one. Saving the same again writes nothing.
 // Roles: lead, admin.
 func (s *Store) SaveJudges(ctx context.Context, a Actor, project string, judges []judge.Judge) (err error) {
 	defer wrap(&err, "save the judges of project %q", project)
@@ -48,6 +49,11 @@ func (s *Store) SaveJudges(ctx context.Context, a Actor, project string, judges 
 			return err
 		}
 		for _, j := range fresh {
+			if j.Plain != nil { // traces that are examples are judged by it; the one in use comes last
+				if err := t.saveJudge(ctx, a, p, *j.Plain); err != nil {
+					return fmt.Errorf("judge %s: %w", j.Name, err)
+				}
+			}
 			if err := t.saveJudge(ctx, a, p, j); err != nil {
 				return fmt.Errorf("judge %s: %w", j.Name, err)
 			}

@@ -109,8 +109,10 @@ INSERT INTO projects (id, name, policy, created_at) VALUES (?, ?, ?, ?) ON CONFL
 // p.Version must be the version that was changed, so that two leads don't
 // overwrite each other (ErrConflict). A policy that says the same as the present one
 // makes no version: the project is given back as it is. The comment, at most 4,000 characters or
-// empty, says why and is kept with the policy. Roles: lead, admin.
-func (s *Store) SetPolicy(ctx context.Context, a Actor, project string, p judge.Policy, comment string) (changed Project, err error) {
+// empty, says why and is kept with the policy. Where the policy asks for examples
+// that are not drawn yet, they are drawn now, for which judges holds the judges that
+// are named; see ExampleDraws for what was found. Roles: lead, admin.
+func (s *Store) SetPolicy(ctx context.Context, a Actor, project string, p judge.Policy, comment string, judges ...judge.Judge) (changed Project, err error) {
 	defer wrap(&err, "set the policy of project %q", project)
 	if err := s.authorise(ctx, a, leads, "policy.changed", "project:"+project); err != nil {
 		return Project{}, err
@@ -121,30 +123,103 @@ func (s *Store) SetPolicy(ctx context.Context, a Actor, project string, p judge.
 	if err := checkComment("comment", comment, false); err != nil {
 		return Project{}, err
 	}
+	return s.changePolicy(ctx, a, project, policyChange{policy: &p, comment: comment, judges: judges})
+}
+
+// RefreshExamples draws the examples of every judge anew for which the present
+// policy asks, which makes a version of the policy that says the same. When the
+// draw gives what is there already, nothing is changed. ErrInvalid: the policy asks
+// for none. Roles: lead, admin.
+func (s *Store) RefreshExamples(ctx context.Context, a Actor, project, comment string, judges ...judge.Judge) (changed Project, err error) {
+	defer wrap(&err, "draw the examples of project %q anew", project)
+	if err := s.authorise(ctx, a, leads, "policy.changed", "project:"+project); err != nil {
+		return Project{}, err
+	}
+	if err := checkComment("comment", comment, false); err != nil {
+		return Project{}, err
+	}
+	return s.changePolicy(ctx, a, project, policyChange{comment: comment, judges: judges})
+}
+
+// policyChange is what makes a new version of a policy.
+type policyChange struct {
+	policy  *judge.Policy // nil: the present one, with all examples drawn anew
+	comment string
+	judges  []judge.Judge
+}
+
+// mostDraws is how often examples are drawn when labels change meanwhile.
+const mostDraws = 5
+
+func (s *Store) changePolicy(ctx context.Context, a Actor, project string, c policyChange) (changed Project, err error) {
+	for range mostDraws {
+		var done bool
+		if changed, done, err = s.tryPolicy(ctx, a, project, c); done || err != nil {
+			return changed, err
+		}
+	}
+	return Project{}, fmt.Errorf("reviews went on while examples were drawn, and nothing was changed; try again: %w", ErrConflict)
+}
+
+func otherPolicy(present, next judge.Policy) error {
+	return fmt.Errorf("the policy has version %d and the change was made to version %d: %w", present.Version, next.Version, ErrConflict)
+}
+
+// errDrawStale rolls a change back whose draw no longer holds.
+var errDrawStale = errors.New("store: an example came into review while it was drawn")
+
+// tryPolicy makes the change once. done is false when the draw no longer holds.
+func (s *Store) tryPolicy(ctx context.Context, a Actor, project string, c policyChange) (changed Project, done bool, err error) {
+	present, err := projectNamed(ctx, s.reader, project)
+	if err != nil {
+		return Project{}, false, err
+	}
+	next := present.Policy
+	if c.policy != nil {
+		next = *c.policy
+		if bytes.Equal(present.Policy.YAML(), next.YAML()) {
+			return present, true, nil
+		}
+	} else if len(next.WithExamples()) == 0 {
+		return Project{}, false, invalid("examples", "are asked for by no rule of the policy: a rule for citations or reference says so, see docs/policy.yaml")
+	}
+	if present.Policy.Version != next.Version {
+		return Project{}, false, otherPolicy(present.Policy, next)
+	}
+	draws, fresh, err := s.drawsFor(ctx, present, next, c.judges, c.policy == nil)
+	if err != nil || c.policy == nil && !fresh {
+		return present, err == nil, err
+	}
 	err = s.write(ctx, func(t *tx) error {
-		if changed, err = projectNamed(ctx, t, project); err != nil {
+		if err := t.lockProject(ctx, present.ID); err != nil {
 			return err
 		}
-		if err := t.lockProject(ctx, changed.ID); err != nil {
+		if changed, err = projectByID(ctx, t, present.ID); err != nil {
 			return err
 		}
-		if changed, err = projectByID(ctx, t, changed.ID); err != nil {
-			return err
+		if changed.Policy.Version != next.Version {
+			return otherPolicy(changed.Policy, next)
 		}
-		if changed.Policy.Version != p.Version {
-			return fmt.Errorf("the policy has version %d and the change was made to version %d: %w", changed.Policy.Version, p.Version, ErrConflict)
-		}
-		before := changed.Policy
-		if bytes.Equal(before.YAML(), p.YAML()) {
+		before, after := changed.Policy, next
+		if c.policy != nil && bytes.Equal(before.YAML(), after.YAML()) {
 			return nil
 		}
-		p.Version++
-		changed.Policy = p
+		after.Version++
+		changed.Policy = after
 		t.audit(event{project: project, actor: a, action: "policy.changed", subject: "project:" + changed.ID,
-			data: map[string]any{"before": before, "after": p, "comment": strings.TrimSpace(comment)}})
-		return t.keepPolicy(ctx, a, changed, comment)
+			data: map[string]any{"before": before, "after": after, "comment": strings.TrimSpace(c.comment)}})
+		if err := t.keepPolicy(ctx, a, changed, c.comment); err != nil {
+			return err
+		}
+		if kept, err := t.keepDraws(ctx, a, changed, draws); err != nil || kept {
+			return err
+		}
+		return errDrawStale
 	})
-	return changed, err
+	if errors.Is(err, errDrawStale) {
+		return Project{}, false, nil
+	}
+	return changed, err == nil, err
 }
 
 // checkPolicy holds a policy to its rules. The field is the place of the first

@@ -113,7 +113,7 @@ func TestSealedEvaluationHoldsNothingOfTheJudges(t *testing.T) {
 	p := evaluationPage()
 	fill(reflect.ValueOf(&p.Proposed).Elem(), secret)
 	p.Result = p.Proposed
-	for _, part := range []any{&p.Reasons, &p.Checks, &p.Findings, &p.Attempts, &p.Labels, &p.Earlier, &p.Report, &p.Fault, &p.RefusedField, &p.Engine, &p.Model, p.Signed} {
+	for _, part := range []any{&p.Reasons, &p.Checks, &p.Findings, &p.Attempts, &p.Labels, &p.Decisions, &p.Report, &p.Fault, &p.RefusedField, &p.Engine, &p.Model, p.Signed} {
 		fill(reflect.ValueOf(part).Elem(), secret)
 	}
 	p.Sealed = false

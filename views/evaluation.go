@@ -51,11 +51,11 @@ type EvaluationPage struct {
 	ResultSource string
 	// Signed is the person's decision that stands; nil when there is none.
 	Signed *Signature
-	// Earlier are decisions that it superseded, oldest first.
-	Earlier  []Signature
-	Reasons  []judge.Reason
-	Checks   []judge.CheckResult
-	Findings []judge.Finding
+	// Decisions are all that people decided, oldest first; empty while sealed.
+	Decisions []SignedDecision
+	Reasons   []judge.Reason
+	Checks    []judge.CheckResult
+	Findings  []judge.Finding
 	// Report is the validated JSON, indented; empty when there is none.
 	Report string
 	// RefusedField and Fault say what the trace lacked, or why the judge failed.
@@ -65,9 +65,14 @@ type EvaluationPage struct {
 
 	// Labels by people on this evaluation, oldest first.
 	Labels []LabelRow
-	// History, oldest first; the caller leaves out what tells while it is sealed.
-	History []Event
-	Hashes  judge.Hashes
+	// Chain is every event on it, oldest first; the caller leaves out what tells
+	// while it is sealed.
+	Chain  []AuditRow
+	Hashes judge.Hashes
+	// Permalink is the whole address of this evaluation, with the trace's hash.
+	Permalink string
+	// OtherContent says that the link that led here names another hash.
+	OtherContent bool
 
 	Repairs, TransportRetries      int
 	PromptTokens, CompletionTokens int

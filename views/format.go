@@ -250,6 +250,17 @@ func unmarked(t TraceText, sealed bool) TraceText {
 	steps := slices.Clone(t.Steps)
 	for i := range steps {
 		steps[i].Segments = plain(steps[i].Segments)
+		steps[i].Blocks = slices.Clone(steps[i].Blocks)
+		for j := range steps[i].Blocks {
+			b := &steps[i].Blocks[j]
+			b.Segments, b.Rows = plain(b.Segments), slices.Clone(b.Rows)
+			for k := range b.Rows {
+				b.Rows[k].Cells = slices.Clone(b.Rows[k].Cells)
+				for l := range b.Rows[k].Cells {
+					b.Rows[k].Cells[l] = plain(b.Rows[k].Cells[l])
+				}
+			}
+		}
 	}
 	t.Steps, t.Answer = steps, plain(t.Answer)
 	return t

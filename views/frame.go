@@ -49,6 +49,8 @@ type Frame struct {
 	Density string
 	// Shortcuts says that single letters act as keys.
 	Shortcuts bool
+	// Markdown says that traces are shown as Markdown has them.
+	Markdown bool
 	// CSRF is the token each form carries in its _csrf field.
 	CSRF string
 	// Path of this page with its query, to come back to after a change of theme.

@@ -1,6 +1,7 @@
 package views_test
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
 	"strings"
@@ -12,10 +13,11 @@ import (
 
 	"github.com/countersign/countersign/views"
 	"github.com/countersign/countersign/views/htmlcheck"
+	"github.com/countersign/countersign/views/invisible"
 )
 
 // hostile tries to leave every kind of place that a text can stand in.
-const hostile = `"'></textarea></pre></title></script><script>pwned()</script><img src=x onerror="pwned()"> onload=" javascript:pwned()`
+const hostile = `"'></textarea></pre></title></script><script>pwned()</script><img src=x onerror="pwned()"> onload=" javascript:pwned()` + "\u202e\u2066\u200b\ufeff\u200d\x07\x1b\u0085\U000e0041Z\u0335\u0335\u0335\u0335\u0335\u0335\u0335\u0335\u0335\u0335"
 
 // fill puts a text into every string that a page struct can hold, and makes
 // every list and pointer hold something, so that all of the page is drawn.
@@ -137,6 +139,36 @@ func TestHostileTextStaysText(t *testing.T) {
 			check(t, doc, htmlcheck.None(`script:not([src^="/static/"])`), htmlcheck.None("img"), htmlcheck.None("iframe"), htmlcheck.None("style"),
 				handlersInline, addressesHarmless,
 				htmlcheck.In("body", htmlcheck.Contains(`<script>pwned()</script>`)))
+		})
+	}
+}
+
+// Characters that cannot be seen are seen on every page, as the server sends it.
+func TestHostileTextIsSeen(t *testing.T) {
+	for _, p := range hostilePages() {
+		t.Run(p.name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := p.page.Render(t.Context(), &b); err != nil {
+				t.Fatal(err)
+			}
+			doc, err := html.Parse(bytes.NewReader(invisible.Show(b.Bytes())))
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, doc, htmlcheck.Each(`bdi.control[data-name="U+202E"]`, htmlcheck.Attr("role", "img")), htmlcheck.Count("script", 1), htmlcheck.None("img"), handlersInline)
+			var walk func(n *html.Node)
+			walk = func(n *html.Node) {
+				if n.Type == html.TextNode && strings.ContainsAny(n.Data, "\u202e\u2066\u200b\ufeff\u200d\x07\x1b\u0085\U000e0041") {
+					t.Errorf("<%s> holds unseen characters: %.80q", n.Parent.Data, n.Data)
+				}
+				if n.Type == html.ElementNode && (n.Data == "textarea" || n.Data == "script" || n.Data == "bdi") {
+					return // what a person typed stays as it is; and what is marked
+				}
+				for c := n.FirstChild; c != nil; c = c.NextSibling {
+					walk(c)
+				}
+			}
+			walk(doc)
 		})
 	}
 }

@@ -55,6 +55,8 @@ const (
 type Segment struct {
 	Text string
 	Kind SegmentKind
+	// Style is how Markdown has it; 0 in a plain text.
+	Style Style
 	// Ref is, for cite kinds and Back, the number of the citation's occurrence
 	// ("3"); for claims and violations the anchors of the citations or findings that
 	// they belong to ("c3 c4"); for Flag the number of its finding.
@@ -67,12 +69,23 @@ type TraceText struct {
 	Steps    []Step // the output, cut into steps; one step for a plain text
 	// Answer is the final answer where it stands apart from the steps.
 	Answer []Segment
+	// Lang is the language of the trace as a BCP 47 tag; empty: not known.
+	Lang string
+	// Reference names the trace, revision and hash, for a copy that says where it
+	// is from; empty offers none.
+	Reference string
+	// Markdown says that steps have blocks. PlainHref and MarkdownHref lead to the
+	// one and the other; empty: there is no choice.
+	Markdown                bool
+	PlainHref, MarkdownHref string
 }
 
 // Step is one step of the output.
 type Step struct {
 	N        int // from 1
 	Segments []Segment
+	// Blocks are the same text as Markdown has it; none: it is drawn as written.
+	Blocks []Block
 }
 
 // Input is one thing that the judge had beside the output.

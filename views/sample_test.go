@@ -161,8 +161,11 @@ func evaluationPage() views.EvaluationPage {
 		Attempts: []views.Attempt{
 			{Number: 1, Endpoint: "models.example", ModelAsked: "larch-2", ModelAnswered: "larch-2-0530", Parameters: "{\n  \"temperature\": 0\n}", Prompt: "You check citations.", Reply: "{", FinishReason: "length", Errors: []string{"the reply was cut by its length"}, PromptTokens: 6412, CompletionTokens: 4096, CostUSD: 0.0123, LatencyMS: 3100, At: now.Add(-2 * time.Hour)},
 			{Number: 2, Endpoint: "models.example", ModelAsked: "larch-2", ModelAnswered: "larch-2-0530", Prompt: "You check citations.", Reply: p.Report, FinishReason: "stop", PromptTokens: 6412, CompletionTokens: 1107, CostUSD: 0.004, LatencyMS: 2700, At: now.Add(-2 * time.Hour)}},
-		Labels:  []views.LabelRow{{Judge: "citations", Reviewer: "Physician A", Mark: views.Mark{Verdict: judge.Fail, Label: "inaccurate"}, Blind: true, Comment: "One criterion only.", At: now}, {Judge: "citations", Mark: views.Mark{Verdict: judge.Fail}, Imported: true, Adjudicated: true}},
-		History: desk(views.DeskBlind).History, Hashes: judge.Hashes{Trace: "5b1e44aa5b1e44aa5b1e44aac07a", Candidate: "77b044aa5b1e44aa5b1e44aad1c4"},
+		Labels:    []views.LabelRow{{Judge: "citations", Reviewer: "Physician A", Mark: views.Mark{Verdict: judge.Fail, Label: "inaccurate"}, Blind: true, Comment: "One criterion only.", At: now}, {Judge: "citations", Mark: views.Mark{Verdict: judge.Fail}, Imported: true, Adjudicated: true}},
+		Chain:     []views.AuditRow{{Seq: 1273, At: now, Actor: "Run nightly", Action: "Trace received", Subject: "trace:med-0118", Previous: "4beedd", Hash: "a4e797"}, {Seq: 1282, At: now, Actor: "Physician A", ByPerson: true, Action: "Signed", Subject: "evaluation:ev-20931", Detail: "One criterion only.", Previous: "43cf9f", Hash: "0b43ec"}},
+		Permalink: "https://desk.example/evaluations/ev-20931?trace=5b1e44aa", Decisions: []views.SignedDecision{{Signature: s, Anchor: "d1", Qualification: "MRCP", Affirmation: "I have read the item.", Wording: 1, Stated: true, Severity: "major",
+			Rulings: []views.RulingRow{{Part: "Citation 3, support", Judge: "Supported", Person: "Not supported", Note: "One criterion only.", Differs: true}}, Shown: []views.ShownFact{{Name: "Trace", Value: "5b1e44aa", Hash: true}, {Name: "Policy’s version", Value: "3"}}}},
+		Hashes:  judge.Hashes{Trace: "5b1e44aa5b1e44aa5b1e44aac07a", Candidate: "77b044aa5b1e44aa5b1e44aad1c4"},
 		Repairs: 1, TransportRetries: 2, PromptTokens: 12824, CompletionTokens: 5203, CostUSD: 0.0163, LatencyMS: 5800, StartedAt: now.Add(-2 * time.Hour), MayRetry: true, MayRequest: true,
 	}
 }

@@ -72,7 +72,11 @@ func (s *Server) apiSetPolicy(c echo.Context) error {
 	if p.Version == 0 {
 		return &store.FieldError{Field: "policy.version", Message: "is missing: name the version that was changed, so that nobody is overwritten unseen"}
 	}
-	saved, err := s.cfg.Store.SetPolicy(ctx, actor, project, p, body.Comment)
+	judges, err := s.examplesJudges(ctx, project, p)
+	if err != nil {
+		return err
+	}
+	saved, err := s.cfg.Store.SetPolicy(ctx, actor, project, p, body.Comment, judges...)
 	if err != nil {
 		return err
 	}
@@ -88,6 +92,11 @@ func (s *Server) apiSetPolicy(c echo.Context) error {
 	if view.Warnings, err = s.policyWarnings(ctx, project, p); err != nil {
 		return err
 	}
+	few, err := s.exampleWarnings(ctx, project)
+	if err != nil {
+		return err
+	}
+	view.Warnings = append(view.Warnings, few...)
 	if saved.Policy.Version == p.Version {
 		view.Warnings = append(view.Warnings, "the policy says this already: it keeps its version, and the comment was not kept")
 	}

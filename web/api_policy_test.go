@@ -72,6 +72,11 @@ func TestAPIPolicy(t *testing.T) {
 			t.Errorf("round %d: %s, version %d, warnings %q, want version 3 and %q", round, r.Status, got.Version, got.Warnings, want)
 		}
 	}
+	// Examples that can't be drawn are told with the policy that asks for them, and on its page.
+	const examples = `{"policy": {"version": 3, "rules": [{"judge": "tomorrow", "below": 0.5}, {"judge": "reference", "examples": {"from": "confirmed", "count": 2, "seed": 1}}]}}`
+	if r := s.api(lead, http.MethodPost, "/api/v1/policy", examples); r.StatusCode != http.StatusOK || !strings.Contains(r.body, "judge reference keeps its own examples") {
+		t.Errorf("too few examples: %s %s", r.Status, r.body)
+	}
 	if r := s.api(auditor, http.MethodPost, "/api/v1/policy/dry-run", nil); !strings.Contains(r.body, `judge \"tomorrow\"`) {
 		t.Errorf("a dry run does not warn: %s", r.body)
 	}

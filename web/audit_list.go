@@ -63,7 +63,7 @@ var auditActions = []string{
 	"decision.made", "review.claimed", "review.first_answer", "review.escalated", "review.abstained", "review.reopened",
 	"decision.undone", "opinion.given", "opinion.added", "review.opinions_raised", "review.reassigned", "review.skipped",
 	"review.released", "comment.added", "correction.proposed", "correction.accepted", "correction.declined", "trace.corrected", "evaluation.judged", "evaluation.exposed", "evaluation.retried", "trace.imported",
-	"labels.imported", "judge.saved", "policy.changed", "run.budget_set", "run.stopped", "run.retried", "rerun.started", "rerun.stopped", "user.created", "user.signed_in", "user.sign_in_failed", "user.disabled",
+	"labels.imported", "judge.saved", "policy.changed", "examples.drawn", "run.budget_set", "run.stopped", "run.retried", "rerun.started", "rerun.stopped", "user.created", "user.signed_in", "user.sign_in_failed", "user.disabled",
 	"token.created", "token.revoked", "project.created",
 }
 

@@ -20,6 +20,8 @@ type deskItem struct {
 	sheet      ruling.Sheet
 	// given are the person's rulings, typed, drafted or committed, by part.
 	given map[string]judge.Ruling
+	// markdown says that the trace is shown as Markdown has it.
+	markdown bool
 	// locked rulings are shown and not changed.
 	locked bool
 	// at is the number of the citation that the address asks for; 0: none.

@@ -37,6 +37,9 @@ func citationsBench(d deskItem, at int) *views.CitationsBench {
 		Trace: traceText(&d.review.Trace, all),
 		Units: make([]views.CitationUnit, min(len(all), mostCitations)),
 	}
+	if d.markdown {
+		layOut(&b.Trace, &d.review.Trace, all)
+	}
 	b.Sources = wholeSources(&d, all)
 	for i := range b.Units {
 		b.Units[i] = citationUnit(&d, i)

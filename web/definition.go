@@ -15,8 +15,13 @@ func (s *Server) definition(ctx context.Context, project, name, version string) 
 		return nil, err
 	}
 	known, ok := h.Judge(name)
-	if ok && (known.PromptVersion == version || version == judge.Unknown) {
+	if ok && version == judge.Unknown {
 		return known, nil
+	}
+	if ok {
+		if planned, err := s.drawnVersion(ctx, project, known, version); planned != nil || err != nil {
+			return planned, err
+		}
 	}
 	if exact, err := s.exactDefinition(ctx, project, name, version); exact != nil || err != nil {
 		return exact, err
@@ -25,6 +30,16 @@ func (s *Server) definition(ctx context.Context, project, name, version string) 
 		return known, nil
 	}
 	return nil, nil
+}
+
+// drawnVersion is a version of the judge that differs by its drawn examples at
+// most. Nil: the version is none of these.
+func (s *Server) drawnVersion(ctx context.Context, project string, j *judge.Judge, version string) (*judge.Judge, error) {
+	if known := j.VersionOf(version); known != nil || j.ExamplesIn == "" {
+		return known, nil
+	}
+	earlier, err := s.cfg.Store.EarlierExamples(ctx, project, j.Name)
+	return j.VersionOf(version, earlier...), err
 }
 
 // exactDefinition is an own judge's version as the project keeps it. Nil: it has

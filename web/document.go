@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/language"
+
 	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/judge/evidence"
 	"github.com/countersign/countersign/judge/ruling"
@@ -28,7 +30,26 @@ var chipOf = map[views.Match]views.SegmentKind{
 
 // traceText is the output as steps, with claims and markers where it cites.
 func traceText(t *judge.Trace, all []ruling.Citation) views.TraceText {
-	doc := views.TraceText{Question: t.Question}
+	doc := views.TraceText{Question: t.Question, Lang: languageOf(t)}
+	marks := traceMarks(all)
+	for _, s := range evidence.Steps(t.Output) {
+		doc.Steps = append(doc.Steps, views.Step{N: s.Number, Segments: cut(t.Output, evidence.Span{Start: s.Start, End: s.End}, marks)})
+	}
+	return doc
+}
+
+// languageOf is the language that a trace names, where it is one.
+func languageOf(t *judge.Trace) string {
+	name, _ := t.Metadata["language"].(string)
+	tag, err := language.Parse(name)
+	if err != nil || name == "" {
+		return ""
+	}
+	return tag.String()
+}
+
+// traceMarks are the claims and markers of an output.
+func traceMarks(all []ruling.Citation) []mark {
 	marks := make([]mark, 0, 2*len(all))
 	claims := map[evidence.Span]int{} // markers side by side share one
 	for i := range all {
@@ -43,10 +64,7 @@ func traceText(t *judge.Trace, all []ruling.Citation) views.TraceText {
 		}
 		marks = append(marks, mark{evidence.Span{Start: c.Marker.Start, End: c.Marker.End}, chipOf[matchOf(c)], n})
 	}
-	for _, s := range evidence.Steps(t.Output) {
-		doc.Steps = append(doc.Steps, views.Step{N: s.Number, Segments: cut(t.Output, evidence.Span{Start: s.Start, End: s.End}, marks)})
-	}
-	return doc
+	return marks
 }
 
 // inputsOf lists what the trace brings beside the output: all of it, or with a

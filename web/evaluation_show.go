@@ -27,7 +27,16 @@ func (s *Server) showEvaluation(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.render(c, http.StatusOK, views.Evaluation(s.evaluationPage(f, actor, v, definition)))
+	p := s.evaluationPage(f, actor, v, definition)
+	p.OtherContent = otherContent(c.QueryParam("trace"), v.Evaluation.Hashes.Trace)
+	if len(v.Decisions) > 0 {
+		sheet, err := ruling.New(definition, &v.Trace, &v.Evaluation)
+		if err != nil {
+			return err
+		}
+		p.Decisions = signedDecisions(v.Decisions, sheet)
+	}
+	return s.render(c, http.StatusOK, views.Evaluation(p))
 }
 
 func (s *Server) evaluationPage(f views.Frame, a store.Actor, v store.EvaluationView, definition *judge.Judge) views.EvaluationPage {
@@ -45,11 +54,12 @@ func (s *Server) evaluationPage(f views.Frame, a store.Actor, v store.Evaluation
 		Undecided: e.Undecided, Explanation: e.Explanation, Samples: e.Samples, Spread: spreadView(e.Spread), Uncited: e.Uncited, Parts: e.PartLabels,
 		Endpoint: e.Endpoint, PolicyVersion: e.PolicyVersion, UnpricedCalls: e.UnpricedCalls,
 		Reasons: e.Reasons, Checks: e.Checks, Findings: e.Findings, Report: indented(e.Report),
-		RefusedField: e.RefusedField, Fault: e.Error, Labels: labelRows(v.Labels), History: history(v.Events), Hashes: e.Hashes,
+		RefusedField: e.RefusedField, Fault: e.Error, Labels: labelRows(v.Labels), Chain: chain(v.Events), Permalink: s.permalink(e.ID, e.Hashes.Trace), Hashes: e.Hashes,
 		Repairs: e.Repairs, TransportRetries: e.TransportRetries, PromptTokens: e.Tokens.Prompt,
 		CompletionTokens: e.Tokens.Completion, CostUSD: e.CostUSD, LatencyMS: e.LatencyMS,
 		MayRetry: mayRetry(a, e), MayRequest: mayRequest(a, v), MayExpose: v.Sealed && isLead(a),
 	}
+	textFor(f, &p.Trace, &v.Trace, all, v.Revision, e.Hashes.Trace)
 	if e.PolicyVersion > 0 && a.Role != store.Reviewer {
 		p.PolicyHref = "/policy?version=" + strconv.Itoa(e.PolicyVersion)
 	}
@@ -62,13 +72,9 @@ func (s *Server) evaluationPage(f views.Frame, a store.Actor, v store.Evaluation
 	if e.Result != nil {
 		p.Result, p.ResultSource = views.Mark{Verdict: e.Result.Verdict, Label: e.Result.Label}, e.Result.Source
 	}
-	for _, d := range v.Decisions {
-		p.Earlier = append(p.Earlier, signatureOf(d, false))
-	}
-	if n := len(p.Earlier); n > 0 {
-		signed := p.Earlier[n-1]
-		signed.Final = e.Result != nil
-		p.Signed, p.Earlier = &signed, p.Earlier[:n-1]
+	if i := standingDecision(v.Decisions); i >= 0 {
+		signed := signatureOf(v.Decisions[i], e.Result != nil)
+		p.Signed = &signed
 	}
 	for _, call := range e.Calls {
 		p.Attempts = append(p.Attempts, attemptView(call))

@@ -58,7 +58,7 @@ func (s *Server) bareFrame(c echo.Context, title string) views.Frame {
 	p := readPreferences(c)
 	token, _ := c.Get("csrf").(string)
 	return views.Frame{
-		Title: title, Theme: p.theme, Density: p.density, Shortcuts: p.shortcuts, CSRF: token,
+		Title: title, Theme: p.theme, Density: p.density, Shortcuts: p.shortcuts, Markdown: asMarkdown(c, p), CSRF: token,
 		Demo: s.cfg.Demo, Version: s.cfg.Version, Now: s.cfg.Now(),
 	}
 }

@@ -61,6 +61,7 @@ var actionWords = map[string]string{
 	"rerun.started":          "History judged again",
 	"rerun.stopped":          "Judging again stopped",
 	"evaluation.requeued":    "Refused ones queued again",
+	"examples.drawn":         "Examples drawn",
 }
 
 func actionText(action string) string {

@@ -108,7 +108,7 @@ func (s *Server) showJudge(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if known, ok := h.Judge(name); ok && known.PromptVersion == shown.PromptVersion {
+	if known, ok := h.Judge(name); ok && known.VersionOf(shown.PromptVersion) != nil {
 		p.System = judge.SystemPrompt("[MARK]", json.RawMessage("[SCHEMA]"))
 	}
 	if actor.Role != store.Reviewer {

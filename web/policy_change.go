@@ -70,7 +70,11 @@ func (s *Server) changePolicy(c echo.Context) error {
 	case bad:
 		return s.render(c, http.StatusUnprocessableEntity, views.Policy(page))
 	}
-	saved, err := s.cfg.Store.SetPolicy(c.Request().Context(), user(c).Actor(), page.Project, policy, asked.comment)
+	judges, err := s.examplesJudges(c.Request().Context(), page.Project, policy)
+	if err != nil {
+		return err
+	}
+	saved, err := s.cfg.Store.SetPolicy(c.Request().Context(), user(c).Actor(), page.Project, policy, asked.comment, judges...)
 	var field *store.FieldError
 	switch {
 	case errors.Is(err, store.ErrConflict):
@@ -124,6 +128,38 @@ func (s *Server) proposal(c echo.Context, asked proposed) (page views.PolicyPage
 		page.YAML = asked.yaml
 	}
 	return page, policy, faults != nil, err
+}
+
+// examplesJudges are the judges for which a policy asks for drawn examples.
+func (s *Server) examplesJudges(ctx context.Context, project string, p judge.Policy) ([]judge.Judge, error) {
+	asked := p.WithExamples()
+	if len(asked) == 0 {
+		return nil, nil
+	}
+	h, err := s.cfg.Harness(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	var judges []judge.Judge
+	for name := range asked {
+		if j, ok := h.Judge(name); ok {
+			judges = append(judges, *j)
+		}
+	}
+	return judges, nil
+}
+
+// exampleWarnings say of which judges too few examples could be drawn under the
+// present policy.
+func (s *Server) exampleWarnings(ctx context.Context, project string) ([]string, error) {
+	draws, err := s.cfg.Store.ExampleDraws(ctx, project)
+	var warnings []string
+	for _, d := range draws {
+		if w := d.Warning(); w != "" {
+			warnings = append(warnings, w)
+		}
+	}
+	return warnings, err
 }
 
 // policyWarnings say what of a policy holds for nothing as things are here. Judges

@@ -93,12 +93,15 @@ func (s *Server) oldJudge(ctx context.Context, project string, known map[[2]stri
 	if e.Engine == judge.EngineRecorded {
 		return nil, nil
 	}
-	if j, ok := h.Judge(e.Judge); ok && j.PromptVersion == e.PromptVersion {
-		return j, nil
-	}
 	key := [2]string{e.Judge, e.PromptVersion}
 	if j, ok := known[key]; ok {
 		return j, nil
+	}
+	if j, ok := h.Judge(e.Judge); ok {
+		if same, err := s.drawnVersion(ctx, project, j, e.PromptVersion); same != nil || err != nil {
+			known[key] = same
+			return same, err
+		}
 	}
 	j, err := s.exactDefinition(ctx, project, e.Judge, e.PromptVersion)
 	known[key] = j

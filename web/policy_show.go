@@ -40,6 +40,11 @@ func (s *Server) showPolicy(c echo.Context) error {
 		if p.Warnings, err = s.policyWarnings(c.Request().Context(), p.Project, shown.Policy); err != nil {
 			return err
 		}
+		few, err := s.exampleWarnings(c.Request().Context(), p.Project)
+		if err != nil {
+			return err
+		}
+		p.Warnings = append(p.Warnings, few...)
 	}
 	return s.render(c, http.StatusOK, views.Policy(p))
 }
@@ -164,6 +169,9 @@ func ruleSays(r judge.PolicyRule) (says []string) {
 	}
 	if r.Samples > 0 {
 		say("%s", counted(r.Samples, "call"))
+	}
+	if e := r.Examples; e != nil {
+		say("%d examples in the prompt are drawn from confirmed labels, seed %d", e.Count, e.Seed)
 	}
 	for _, code := range judge.ReasonCodes() {
 		if sw, set := r.Reasons[code]; set {

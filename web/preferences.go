@@ -19,6 +19,7 @@ type preferences struct {
 	theme     string // light, dark, or empty for the system's
 	density   string // compact or empty
 	shortcuts bool
+	markdown  bool   // traces are shown as Markdown has them
 	project   string // empty: the server's
 }
 
@@ -36,7 +37,7 @@ func readPreferences(c echo.Context) preferences {
 }
 
 func preferencesOf(q url.Values) preferences {
-	p := preferences{shortcuts: q.Get("shortcuts") != "off", project: q.Get("project")}
+	p := preferences{shortcuts: q.Get("shortcuts") != "off", project: q.Get("project"), markdown: q.Get("text") == "markdown"}
 	if t := q.Get("theme"); t == "light" || t == "dark" {
 		p.theme = t
 	}
@@ -48,6 +49,9 @@ func preferencesOf(q url.Values) preferences {
 
 func (s *Server) savePreferences(c echo.Context, p preferences) {
 	q := url.Values{"theme": {p.theme}, "density": {p.density}, "project": {p.project}, "shortcuts": {"on"}}
+	if p.markdown {
+		q.Set("text", "markdown")
+	}
 	if !p.shortcuts {
 		q.Set("shortcuts", "off")
 	}
@@ -90,4 +94,16 @@ func (s *Server) changeTheme(c echo.Context) error {
 	p.theme = preferencesOf(url.Values{"theme": {c.FormValue("theme")}}).theme
 	s.savePreferences(c, p)
 	return c.Redirect(http.StatusSeeOther, localPath(c.FormValue("next")))
+}
+
+// asMarkdown says whether a page shows traces as Markdown: as its address asks
+// for, else as the person likes it.
+func asMarkdown(c echo.Context, p preferences) bool {
+	switch c.QueryParam("text") {
+	case "markdown":
+		return true
+	case "plain":
+		return false
+	}
+	return p.markdown
 }

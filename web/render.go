@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/countersign/countersign/views"
+	"github.com/countersign/countersign/views/invisible"
 )
 
 var pageBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
@@ -30,7 +31,7 @@ func (s *Server) render(c echo.Context, status int, page templ.Component) error 
 	if err := page.Render(c.Request().Context(), buf); err != nil {
 		return fmt.Errorf("render the page: %w", err)
 	}
-	return c.HTMLBlob(status, buf.Bytes())
+	return c.HTMLBlob(status, invisible.Show(buf.Bytes()))
 }
 
 // errorPage shows a fault to people. It must not fail for the reason that the

@@ -52,6 +52,7 @@ func (s *Server) deskOf(c echo.Context, id string, refused *typed) (p views.Desk
 		return p, item, err
 	}
 	item.at, _ = strconv.Atoi(c.QueryParam("at")) // no number asks for none
+	item.markdown = f.Markdown
 	p = s.deskPage(f, actor, &item, refused)
 	r.Screen.PageVersion, r.Screen.DraftVersion = s.cfg.Version, p.Draft.Version
 	if p.Shown, err = shownField(r.Screen); err != nil {
@@ -111,6 +112,9 @@ func (s *Server) deskPage(f views.Frame, a store.Actor, d *deskItem, refused *ty
 		p.Own = &views.Answer{Mark: views.Mark{Verdict: r.First.Verdict, Label: r.First.Label}, At: r.First.At}
 	}
 	p.Trace = traceText(&r.Trace, nil)
+	if f.Markdown {
+		layOut(&p.Trace, &r.Trace, nil)
+	}
 	if r.Mine && r.LeaseExpiresAt != nil {
 		p.LeaseSeconds = max(0, int(r.LeaseExpiresAt.Sub(f.Now).Seconds()))
 		p.LeaseTotal = max(p.LeaseSeconds, 60*judge.DefaultPolicy().LeaseMinutes)

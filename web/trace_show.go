@@ -41,6 +41,7 @@ func (s *Server) showTrace(c echo.Context) error {
 		Cluster: t.Cluster, Hashes: v.Hashes, Trace: traceText(t, s.citationsOf(t)), Inputs: inputsOf(t, nil),
 		Evaluations: evaluationRows(v.Evaluations), Judges: judges, MayJudge: isLead(user(c).Actor()), Engines: s.targetChoices(), Labels: importedRows(t.Labels), Sealed: v.Sealed,
 	}
+	textFor(f, &p.Trace, t, s.citationsOf(t), v.Revision, v.Hashes.Trace)
 	if t.Run != "" {
 		p.RunHref = runPath(t.Run)
 	}

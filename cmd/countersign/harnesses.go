@@ -124,6 +124,9 @@ func (h *harnesses) build(ctx context.Context, project store.Project, own []judg
 	if err != nil {
 		return nil, err
 	}
+	if err := withDrawn(ctx, h.db, project.Name, all); err != nil {
+		return nil, err
+	}
 	if !h.reading {
 		if err := h.db.SaveJudges(ctx, h.state.operator(), project.Name, all); err != nil {
 			return nil, err

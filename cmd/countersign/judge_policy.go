@@ -2,6 +2,7 @@ package main
 
 import (
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 
@@ -22,7 +23,7 @@ func (c judgeCmd) policy(s *state) (judge.Policy, error) {
 }
 
 // tellUnknown names judges of the policy's rules that are none: such a rule holds
-// for nothing here, as judges are given with each command.
+// for nothing here, as judges are given with each command. Nor are examples drawn.
 func (c judgeCmd) tellUnknown(s *state, p judge.Policy, all []judge.Judge) {
 	known := make([]string, len(all))
 	for i, j := range all {
@@ -30,6 +31,9 @@ func (c judgeCmd) tellUnknown(s *state, p judge.Policy, all []judge.Judge) {
 	}
 	for _, unknown := range p.UnknownJudges(known) {
 		s.say("note: %s: %s", c.Policy, unknown)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.WithExamples())) {
+		s.say("note: %s: judge %s keeps its own examples: others are drawn from the labels of a project, and this command has none", c.Policy, name)
 	}
 }
 

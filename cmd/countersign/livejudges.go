@@ -76,15 +76,21 @@ func (l *liveJudges) stored(ctx context.Context) (project store.Project, stamp s
 //
 // Nil: there is nothing here to judge with. The project never had that judge, its
 // definition can't be read, or it is an older version of a built-in judge, whose
-// checks are code that this program does not have. It is never judged by another
+// checks are code that this program does not have. One that differs by its drawn
+// examples only has the same code. It is never judged by another
 // version: the harness says so, and a person decides.
 func (l *liveJudges) definition(ctx context.Context, p judge.Planned) (*judge.Judge, error) {
 	h, err := l.current(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if j, ok := h.Judge(p.Judge); ok && (p.Engine == judge.EngineRecorded || j.PromptVersion == p.PromptVersion) {
-		return j, nil
+	if j, ok := h.Judge(p.Judge); ok {
+		if p.Engine == judge.EngineRecorded {
+			return j, nil
+		}
+		if j, err := drawnVersion(ctx, l.db, l.project, j, p.PromptVersion); j != nil || err != nil {
+			return j, err
+		}
 	}
 	stored, err := l.db.Judges(ctx, l.project)
 	if err != nil {

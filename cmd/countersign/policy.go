@@ -16,9 +16,10 @@ import (
 )
 
 type policyCmd struct {
-	Show   policyShowCmd   `cmd:"" help:"Print the policy of a project as YAML, or the list of its versions."`
-	Set    policySetCmd    `cmd:"" help:"Make a file the policy of a project. Servers follow it at once."`
-	DryRun policyDryRunCmd `cmd:"" name:"dry-run" help:"Show what a policy would have sent to people, and the hours it would cost. Nothing is changed or called."`
+	Show            policyShowCmd      `cmd:"" help:"Print the policy of a project as YAML, or the list of its versions."`
+	Set             policySetCmd       `cmd:"" help:"Make a file the policy of a project. Servers follow it at once."`
+	RefreshExamples refreshExamplesCmd `cmd:"" name:"refresh-examples" help:"Draw the examples that the policy asks for anew, from what people have confirmed by now."`
+	DryRun          policyDryRunCmd    `cmd:"" name:"dry-run" help:"Show what a policy would have sent to people, and the hours it would cost. Nothing is changed or called."`
 }
 
 type policyShowCmd struct {
@@ -200,7 +201,11 @@ func (c policySetCmd) Run(ctx context.Context, s *state) error {
 		if p.Version == 0 {
 			p.Version = project.Policy.Version
 		}
-		changed, err := db.SetPolicy(ctx, s.operator(), c.Project, p, c.Comment)
+		builtins, err := c.builtins(s)
+		if err != nil {
+			return err
+		}
+		changed, err := db.SetPolicy(ctx, s.operator(), c.Project, p, c.Comment, builtins...)
 		switch {
 		case errors.Is(err, store.ErrConflict):
 			return usagef("the policy of project %s is version %d and the file changes version %d: take over what was changed (countersign policy show) and set it again, or leave version out of the file to replace whatever is there",
@@ -213,6 +218,9 @@ func (c policySetCmd) Run(ctx context.Context, s *state) error {
 		}
 		for _, w := range warnings {
 			s.say("%s", w)
+		}
+		if err := sayExamples(ctx, s, db, c.Project); err != nil {
+			return err
 		}
 		if changed.Policy.Version == project.Policy.Version {
 			s.say("the policy of project %s says this already: it stays version %d, and nothing was changed", c.Project, project.Policy.Version)

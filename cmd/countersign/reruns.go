@@ -75,13 +75,14 @@ func (h *harnesses) planAgain(ctx context.Context, project string, t *judge.Trac
 		Where:   func(key string) judge.Endpoint { return judge.EndpointOf(h.shared.Engines[key]) },
 	}.Plan(&judge.Trace{
 		ID: t.ID, Domain: t.Domain, Stakes: t.Stakes, Question: t.Question, Output: t.Output, Reference: t.Reference,
-		Premises: t.Premises, Conclusion: t.Conclusion, Sources: t.Sources, Constraints: t.Constraints,
+		Premises: t.Premises, Conclusion: t.Conclusion, Sources: t.Sources, Constraints: t.Constraints, Cluster: t.Cluster,
 	})
 	if err != nil {
 		return target, err
 	}
 	for _, p := range planned {
-		target.RefusedField, target.Message = p.RefusedField, p.Message
+		// The version is the one without drawn examples where the trace is one of them.
+		target.PromptVersion, target.RefusedField, target.Message = p.PromptVersion, p.RefusedField, p.Message
 	}
 	return target, nil
 }

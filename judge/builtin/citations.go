@@ -89,6 +89,10 @@ func citationsJudge(pattern *regexp.Regexp) judge.Judge {
 		{name: "quote.agrees", kind: judge.Soft, run: quoteAgrees},
 		{name: "numbers.agree", kind: judge.Soft, run: numbersAgree},
 	}, readCitations)
+	j.ExamplesIn = "FEW_SHOT_EXAMPLES"
+	j.Example = func(t *judge.Trace, report json.RawMessage, by judge.Settled) (judge.Example, bool) {
+		return citationExample(t, report, by, open)
+	}
 	j.Refuse = func(t *judge.Trace) (field, message string) {
 		if len(evidence.Markers(t.Output, t.Sources, pattern)) == 0 {
 			return "output", "output has no citation marker such as [1]: judge citations has nothing to judge"

@@ -44,6 +44,7 @@ func referenceJudge() judge.Judge {
 		{name: "negation.flipped", kind: judge.Soft, run: negationFlipped},
 	}, readReference)
 	j.Settle = settleReference
+	j.ExamplesIn, j.Example = "EXAMPLES", referenceExample
 	return j
 }
 

@@ -58,6 +58,9 @@ func (h *Harness) evaluate(ctx context.Context, k task) (judge.Evaluation, *judg
 		if j, ok = h.Judge(p.Judge); !ok {
 			return failed(fmt.Sprintf("judge %q is not known here; add its definition and retry", p.Judge))
 		}
+		if planned := j.VersionOf(p.PromptVersion); planned != nil {
+			j = planned
+		}
 	}
 	if p.PromptVersion == "" {
 		e.PromptVersion = j.PromptVersion

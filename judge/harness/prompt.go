@@ -28,6 +28,9 @@ func firstPrompt(j *judge.Judge, t *judge.Trace, mark string) judge.Conversation
 		derived = j.Derive(t)
 	}
 	user := judge.FillTemplate(j.Prompt, func(name string) (string, bool) {
+		if name == j.ExamplesIn && len(j.Examples) > 0 {
+			return strings.TrimSpace(judge.ExamplesText(j.Examples, mark)), true
+		}
 		if text, ok := j.Blocks[name]; ok {
 			return strings.TrimSpace(text), true
 		}
