@@ -372,7 +372,7 @@ func blindBar(p DeskPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = actionOption(p, "", "Answer", "", false).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = actionOption(p, "", "Verdict", "", false).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

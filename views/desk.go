@@ -106,8 +106,6 @@ type DeskPage struct {
 	// OpinionLine says how many opinions the item needs and has; empty when one is
 	// enough.
 	OpinionLine string
-	// Waiting is how many items wait for this person besides this one.
-	Waiting int
 	// Undo is until when the newest decision on the item can be taken back by this
 	// person; zero: not.
 	Undo time.Time

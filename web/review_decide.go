@@ -173,14 +173,30 @@ func (s *Server) addSecondOpinion(c echo.Context) error {
 	return s.backToReview(c, id, err, "Kept as a second opinion. The result stays as it is.")
 }
 
-// undoDecision takes the newest decision back.
+// undoDecision takes the newest decision back. What was said stands in the form
+// again, as a draft.
 func (s *Server) undoDecision(c echo.Context) error {
-	d, err := s.cfg.Store.Undo(c.Request().Context(), user(c).Actor(), param(c, "id"))
-	done := "Taken back. The item is yours again; what you had said stays on record, marked as undone."
-	if d.OverQuota {
-		done = "Taken back. It stays on record, marked as undone."
+	ctx, actor, id := c.Request().Context(), user(c).Actor(), param(c, "id")
+	d, err := s.cfg.Store.Undo(ctx, actor, id)
+	if err != nil {
+		return s.backToReview(c, id, err, "")
 	}
-	return s.backToReview(c, param(c, "id"), err, done)
+	done := "Taken back. The item is yours again; what you had said stays on record, marked as undone, and is in the form."
+	if d.OverQuota {
+		done = "Taken back. It stays on record, marked as undone, and is in the form."
+	}
+	action := d.Action
+	if d.Choice != "" {
+		action = d.Choice
+	}
+	_, other, err := s.cfg.Store.SaveDraft(ctx, actor, id, store.DraftBase{}, store.DraftBody{
+		Stage: "decide", Action: action, Verdict: string(d.Verdict), Label: d.Label, ReasonCode: d.ReasonCode, Severity: d.Severity,
+		Comment: d.Comment, Confidence: d.Confidence, To: d.To, Rulings: d.Rulings,
+	})
+	if err == nil && other != nil { // a draft that was begun since is not written over
+		done = "Taken back. What you had said stays on record, marked as undone; the form holds the draft that you have begun since."
+	}
+	return s.backToReview(c, id, err, done)
 }
 
 // raiseOpinions asks for more opinions on an item.

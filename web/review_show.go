@@ -98,7 +98,7 @@ func (s *Server) deskPage(f views.Frame, a store.Actor, d *deskItem, refused *ty
 		PromptVersion: r.PromptVersion, Run: r.Run, Domain: r.Domain, Stakes: judge.Stakes(r.Stakes),
 		Due: r.DueAt, Reasons: r.Reasons, ReasonsSealed: r.Sealed, Inputs: inputsOf(&r.Trace, d.definition),
 		Labels: labelChoices(r.Labels), ReasonCodes: reasonCodeChoices(r.ReasonCodes), HistorySealed: r.Sealed,
-		Waiting: f.QueueCount, OpinionLine: opinionLine(r),
+		OpinionLine: opinionLine(r),
 	}
 	p.Adjudicating = r.Adjudicating
 	p.Claim = string(r.Claim(f.Now).For(a))
