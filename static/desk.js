@@ -195,10 +195,11 @@ if (form) {
   const inWords = (list) => {
     const get = (name) => list.filter(([n]) => n === name).map(([, v]) => v).join(" ");
     const rulings = list.filter(([n]) => n.startsWith("ruling.")).length;
-    return [get("action"), get("verdict"), get("comment") && "“" + get("comment") + "”", rulings && rulings + (rulings === 1 ? " ruling" : " rulings")].filter(Boolean).join(", ") || "nothing";
+    return [get("action"), get("verdict"), get("comment") && "“" + get("comment") + "”", get("question") && "a question", get("correction_explanation") && "a correction", rulings && rulings + (rulings === 1 ? " ruling" : " rulings")].filter(Boolean).join(", ") || "nothing";
   };
   const draftList = (d) => [
     ...["action", "verdict", "label", "reason_code", "comment", "confidence"].map((n) => [n, d[n] || ""]),
+    ["question", d.question || ""], ["correction_explanation", d.correction?.explanation || ""],
     ...(d.rulings || []).map((r) => ["ruling." + r.part, r.value]),
   ].filter(([, v]) => v);
   function conflict(other) {
@@ -283,10 +284,23 @@ if (form) {
   // it is; the server knows a second try of what it has already.
   form.addEventListener("submit", (e) => {
     const button = e.submitter;
-    if (button?.hasAttribute("formaction") || leaving) return;
+    if (leaving) return;
+    if (button?.name === "thread" || button?.hasAttribute("data-part")) return part();
+    if (button?.hasAttribute("formaction")) return;
     e.preventDefault();
     sign(button);
   });
+  // A part of the form is sent: the server keeps the rest as this page's draft,
+  // whatever is under way.
+  function part() {
+    for (const [name, value] of [["draft_tab", tab], ["draft_seq", ++seq]]) {
+      const el = form.elements[name] ?? form.appendChild(Object.assign(document.createElement("input"), { type: "hidden", name }));
+      el.value = value;
+    }
+    leaving = true;
+    forget();
+  }
+  addEventListener("pageshow", (e) => { if (e.persisted) { leaving = false; form.elements.draft_tab?.remove(); form.elements.draft_seq?.remove(); } });
   async function sign(button) {
     const b = body();
     if (button?.name) b.set(button.name, button.value);

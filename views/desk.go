@@ -112,6 +112,13 @@ type DeskPage struct {
 	// Sides are what people said so far, side by side; nil unless somebody has to
 	// settle it.
 	Sides *Sides
+	// Questions that people asked about the item.
+	Questions Thread
+	// Correct is where this person rules on the reference or a source instead of
+	// the judge; nil: they do not hold the item, or there is no such text.
+	Correct *CorrectionForm
+	// Correction is one that the item waits for, or by which it was closed.
+	Correction *CorrectionRow
 	// Form is what was typed, and its faults after a refused decision.
 	Form DeskForm
 

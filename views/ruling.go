@@ -70,11 +70,3 @@ func (p DeskPage) judgedOf(r RulingPart) string {
 
 // shortcutKeys is the letter as aria-keyshortcuts and the key cap write it.
 func (r RulingPart) shortcutKeys() string { return strings.ToUpper(r.Shortcut) }
-
-// wordsOfChoice says a choice in full where its text alone would be a number.
-func (c RulingChoice) spoken() string {
-	if c.Help == "" {
-		return ""
-	}
-	return c.Text + ": " + c.Help
-}

@@ -54,17 +54,7 @@ func benchOf(d deskItem) views.Bench {
 	return nil
 }
 
-// units are the parts of the item with the person's rulings laid over the
-// judge's, in the order of the sheet.
-func (d deskItem) units() []views.RulingUnit {
-	units := make([]views.RulingUnit, len(d.sheet.Units))
-	for i := range d.sheet.Units {
-		units[i] = d.unit(i)
-	}
-	return units
-}
-
-// unit is the i-th of them.
+// unit is the i-th part of the item, the person's rulings laid over the judge's.
 func (d deskItem) unit(i int) views.RulingUnit {
 	u := &d.sheet.Units[i]
 	out := views.RulingUnit{Key: u.Key, Anchor: anchorOf(u, i), Title: u.Title, Parts: make([]views.RulingPart, len(u.Parts))}

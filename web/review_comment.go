@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -95,6 +96,36 @@ func (s *Server) backToThread(c echo.Context, id string, err error, done string)
 		s.flash(c, views.NoticeInfo, done)
 	}
 	return c.Redirect(http.StatusSeeOther, reviewPath(id)+"#questions")
+}
+
+// addTalk adds to a desk whom the item can be sent to or asked about, what was
+// asked, and the correction that is proposed or may be.
+func (s *Server) addTalk(ctx context.Context, a store.Actor, f views.Frame, r store.Review, p *views.DeskPage) error {
+	form := ""
+	if p.MayRule() {
+		form = "decision"
+	}
+	var people []views.Choice
+	if a.MayDecide() {
+		others, err := s.addressees(ctx, a)
+		if err != nil {
+			return err
+		}
+		if p.MayEscalate() {
+			p.Addressees = others
+		}
+		people = append([]views.Choice{{Value: "", Text: "Anybody"}, {Value: string(store.Lead), Text: "A lead"}}, others...)
+	}
+	p.Questions = threadOf(f, a, r, form, people)
+	if r.Correction != nil {
+		notice := correctionNotice(a, *r.Correction)
+		p.Correction = &notice
+	} else if p.Holding() {
+		if correct := correctionForm(f, r, form); len(correct.Targets) > 0 {
+			p.Correct = &correct
+		}
+	}
+	return nil
 }
 
 // threadOf is an item's questions for its desk. form is the id of the form that

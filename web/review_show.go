@@ -59,10 +59,7 @@ func (s *Server) deskOf(c echo.Context, id string, refused *typed) (p views.Desk
 	if p.Shown, err = shownField(r.Screen); err != nil {
 		return p, item, err
 	}
-	if p.MayEscalate() {
-		p.Addressees, err = s.addressees(ctx, actor)
-	}
-	return p, item, err
+	return p, item, s.addTalk(ctx, actor, f, r, &p)
 }
 
 // deskItem reads what can be ruled on in an item.
