@@ -212,7 +212,7 @@ func TestHolderIsTold(t *testing.T) {
 	desk := reviewer.post("/queue/next", url.Values{}).Request.URL.Path
 	lead.post("/queue/change", url.Values{"item": {strings.TrimPrefix(desk, "/reviews/")}, "action": {"release"}})
 	r := reviewer.post(desk+"/decision", url.Values{"verdict": {"pass"}})
-	if text := textOf(find(t, r.body, ".notice.bad")[0]); !strings.Contains(text, "lea ended your claim") {
+	if text := textOf(find(t, r.body, ".notice.bad:not([hidden])")[0]); !strings.Contains(text, "lea ended your claim") {
 		t.Errorf("the holder reads %q", text)
 	}
 }
@@ -268,7 +268,7 @@ func TestQueueExplainsItself(t *testing.T) {
 	}
 	items, _, _ := s.store.ListQueue(t.Context(), store.Operator("test"), store.QueueFilter{State: store.QueueFree})
 	free := "/reviews/" + items[len(items)-1].ReviewID
-	if text := textOf(find(t, reviewer.post(free+"/claim", url.Values{}).body, ".notice.bad")[0]); !strings.Contains(text, "Your domains are finance") {
+	if text := textOf(find(t, reviewer.post(free+"/claim", url.Values{}).body, ".notice.bad:not([hidden])")[0]); !strings.Contains(text, "Your domains are finance") {
 		t.Errorf("a claim by the item's address is answered %q", text)
 	}
 	if r := s.api(token, http.MethodPost, "/api/v1/queue/claim", map[string]string{}); r.StatusCode != http.StatusNoContent {
