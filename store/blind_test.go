@@ -236,11 +236,13 @@ func TestBlindItemsNeedAFirstAnswer(t *testing.T) {
 		wantField(t, action+" before a first answer", err, "action")
 	}
 	d.first(d.ann, id, judge.Pass)
-	for _, action := range []string{store.Confirm, store.Override, store.CannotJudge, "", "approve"} {
+	for _, action := range []string{store.Confirm, store.CannotJudge, "", "approve"} {
 		_, err := d.Decide(d.ctx, d.ann, id, store.DecisionInput{Action: action, ReasonCode: "other", Comment: "c"})
 		wantField(t, action+" after a first answer", err, "action")
 	}
-	_, err := d.Decide(d.ctx, d.ann, id, store.DecisionInput{Action: store.Keep, Comment: "c"})
+	_, err := d.Decide(d.ctx, d.ann, id, store.DecisionInput{Action: store.Override, ReasonCode: "other", Comment: "c"})
+	wantField(t, "another answer after the reveal, without one", err, "verdict")
+	_, err = d.Decide(d.ctx, d.ann, id, store.DecisionInput{Action: store.Keep, Comment: "c"})
 	wantField(t, "keep a difference without a reason", err, "reason_code")
 	_, err = d.Decide(d.ctx, d.ann, id, store.DecisionInput{Action: store.Keep, ReasonCode: "other"})
 	wantField(t, "keep a difference without a comment", err, "comment")

@@ -294,7 +294,7 @@ func TestListQueueFilters(t *testing.T) {
 		t.Errorf("after the first answer: %+v, %v", items, err)
 	}
 	counts, err := d.QueueCounts(d.ctx, d.ann, "default")
-	if want := (store.QueueCounts{Total: 3, Mine: 1, Adjudication: 1, ByReason: []store.ReasonCount{{Code: "", N: 3}}}); err != nil || !cmp.Equal(want, counts) {
+	if want := (store.QueueCounts{Total: 3, Mine: 1, Adjudication: 1, Blind: 3, ByReason: []store.ReasonCount{{Code: "", N: 3}}}); err != nil || !cmp.Equal(want, counts) {
 		t.Errorf("counts %+v, %v; want %+v", counts, err, want)
 	}
 }

@@ -36,7 +36,9 @@ func TestWhoLooked(t *testing.T) {
 	later.At, sealed.At, open.At, lea.At = start.Add(10*time.Minute), start, start, start
 	sealed.Sealed, lea.Sealed = true, true
 	lea.UserID, lea.UserName, lea.What = d.lea.UserID, "lea", store.SawEvaluation
-	byAll := cmpopts.SortSlices(func(x, y store.Glance) bool { return x.UserName < y.UserName || x.UserName == y.UserName && !x.Sealed && y.Sealed })
+	byAll := cmpopts.SortSlices(func(x, y store.Glance) bool {
+		return x.UserName < y.UserName || x.UserName == y.UserName && !x.Sealed && y.Sealed
+	})
 	if diff := cmp.Diff([]store.Glance{later, sealed, open, lea}, got, byAll); diff != "" {
 		t.Errorf("seen (-want +got):\n%s", diff)
 	}

@@ -37,9 +37,9 @@ func TestBrowserCitationsBench(t *testing.T) {
 	axeBoth(t, ctx, "citations")
 
 	eval[bool](t, ctx, `document.querySelector(".trace a.cite[href='#c4']").click(); true`)
-	waitFor(t, ctx, `document.querySelector("#c4").open && document.querySelector("[data-claim~=c4].here") !== null`)
+	waitFor(t, ctx, `document.querySelector("#c4").open && document.querySelector("[data-claim~=c4].here") !== null && document.activeElement.closest("#c4") !== null`)
 	change := func() {
-		eval[bool](t, ctx, `document.querySelector("#c2 > summary").click(); true`)
+		eval[bool](t, ctx, `document.querySelector("#c2 > summary").focus(); document.querySelector("#c2 > summary").click(); true`) // as a mouse does
 		waitFor(t, ctx, `document.querySelector("#c2").open && document.querySelector("[data-claim~=c2].here") !== null`)
 		for _, key := range []string{"e", "q", "q", "f", "f", "f", "s", "s"} {
 			press(t, ctx, key)

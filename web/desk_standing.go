@@ -44,6 +44,11 @@ func (d deskItem) standing(rulings []judge.Ruling) standing {
 		out, comes := d.sheet.Outcome(rulings, d.review.Under.BandOf(d.definition))
 		if comes && len(rulings) > 0 && (len(changed) > 0 || !d.sheet.Judged) {
 			st.Outcome, st.Verdict, st.Label = outcomeWords(out), out.Verdict, out.Label
+			// A critical error fails whatever the class: then the class alone would be
+			// taken for another verdict.
+			if i := slices.IndexFunc(d.review.Labels, func(l judge.Label) bool { return l.Name == out.Label }); i >= 0 && d.review.Labels[i].Verdict != out.Verdict {
+				st.Label = ""
+			}
 		}
 		st.Score, st.Credit = twoDecimals(out.Score), twoDecimals(out.Credit)
 	}
