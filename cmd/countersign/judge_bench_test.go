@@ -205,7 +205,7 @@ func BenchmarkJudgeCommand(b *testing.B) {
 			out, calls := filepath.Join(folder, "out.jsonl"), filepath.Join(folder, "calls.jsonl")
 			env, concurrency := endpointEnv(server), fmt.Sprint(c.concurrency)
 			judge := func() spent {
-				return measured(b, env, "countersign", "judge", "--concurrency", concurrency, "--out", out, path)
+				return measured(b, env, "countersign", "judge", "--concurrency", concurrency, "--force", "--out", out, path)
 			}
 			judge() // fills the tape
 			rows, err := fileLines(out)
