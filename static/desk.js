@@ -295,8 +295,10 @@ if (form) {
       mine: ["Keep what is on this page", () => { stuck = false; version = other.version; saved = ""; calm("choice"); save(); }],
       theirs: ["Take the other", () => { leaving = true; forget(); follow(home); }],
     }, [["This page", inWords(fields())], ["The other, " + clock(other.saved_at), inWords(draftList(other))]]);
-    choose();
   }
+  // The choice shows this page as it is now.
+  const shown = () => { if (stuck) $("[data-both] dd", box).textContent = inWords(fields()); };
+  // The focus goes there when the person wants to go on, and never while they type.
   function choose() {
     if (!box.contains(document.activeElement)) from = document.activeElement;
     $("[data-mine]", box).focus();
@@ -353,10 +355,12 @@ if (form) {
     if (e.target.name === "verdict" || e.target.name === "label") form.dataset.chosen = "";
     if (e.target.name?.startsWith("ruling.")) e.target.closest("fieldset")?.setAttribute("aria-busy", "true");
     keep();
+    shown();
     save();
   });
   addEventListener("input", (e) => {
     if (!mine(e.target) || !e.target.matches("textarea, input:not([type=radio], [type=checkbox])")) return;
+    shown();
     clearTimeout(texts);
     texts = setTimeout(keep, 600);
     slow ??= setTimeout(() => { slow = undefined; save(); }, 5000);

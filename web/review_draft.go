@@ -168,7 +168,8 @@ func draftOf(form url.Values) store.DraftBody {
 			b.Other = append(b.Other, store.DraftField{Name: name, Value: value})
 		}
 	}
-	if correction != (store.DraftCorrection{}) {
+	// Which text would be corrected is always chosen in the form: alone it says nothing.
+	if correction != (store.DraftCorrection{Target: correction.Target}) {
 		b.Correction = &correction
 	}
 	for _, r := range rulings {
