@@ -376,7 +376,7 @@ if (form) {
   addEventListener("visibilitychange", () => { if (document.visibilityState === "hidden" && !leaving) { keep(); save(); } });
 
   // Enter in a field would press the form's first button, whatever that is.
-  addEventListener("keydown", (e) => {
+  addEventListener("keypress", (e) => {
     if (e.key === "Enter" && !e.ctrlKey && !e.metaKey && e.target.matches?.("input") && mine(e.target)) e.preventDefault();
   });
 

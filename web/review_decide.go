@@ -137,6 +137,12 @@ func decisionOf(form url.Values) (store.DecisionInput, error) {
 	if in.Action == store.Escalate {
 		in.To = form.Get("to") // the field stands in the form whatever is chosen
 	}
+	switch in.Action {
+	case store.Keep, store.Adopt, store.Confirm:
+		// The fields of another verdict stand in the form, too, filled by what the
+		// rulings come to; they are shown, and count, when something else is said.
+		in.Verdict, in.Label = "", ""
+	}
 	if err := wholeAdded(in.Rulings); err != nil {
 		return in, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -57,7 +58,8 @@ func shownField(s store.Shown) (string, error) {
 
 // holdToSheet holds rulings to what there is to rule on in the item, counts those
 // that differ from the judge's, and adds the findings that they come to where the
-// person gave none. Without rulings it does nothing.
+// person gave none. Without rulings it does nothing; rulings of the first answer are
+// left out when the judge's is adopted instead of it.
 func (s *Server) holdToSheet(ctx context.Context, a store.Actor, reviewID string, in *store.DecisionInput) error {
 	if len(in.Rulings) == 0 {
 		return nil
@@ -65,6 +67,10 @@ func (s *Server) holdToSheet(ctx context.Context, a store.Actor, reviewID string
 	r, err := s.cfg.Store.GetReview(ctx, a, reviewID)
 	if err != nil {
 		return err
+	}
+	if in.Action == store.Adopt && r.First != nil && maps.Equal(byPart(in.Rulings), byPart(r.First.Rulings)) {
+		in.Rulings = nil // they are of the answer that is given up
+		return nil
 	}
 	definition, err := s.definition(ctx, r.Project, r.Judge, r.PromptVersion)
 	if err != nil {
