@@ -238,7 +238,7 @@ func TestBlindReviewByForms(t *testing.T) {
 		t.Fatalf("keep: %s", done.Status)
 	}
 	late := v.post(path+"/decision", url.Values{"action": {"adopt"}})
-	if !strings.Contains(late.body, "decided this item first") {
+	if !strings.Contains(late.body, "You have signed this item already, at 09:00 UTC, and that stands.") {
 		t.Error("a late decision does not say who was first")
 	}
 	if page := v.get("/evaluations/" + evaluation); !strings.Contains(page.body, "It is common knowledge.") {

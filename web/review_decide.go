@@ -62,7 +62,7 @@ func (s *Server) decideReview(c echo.Context) error {
 	default:
 		return err
 	}
-	notice := s.signedNotice(*signed)
+	notice := s.signedNotice(*signed, in.Action)
 	if form.Get("then") == "next" {
 		return s.goOn(c, notice)
 	}

@@ -184,9 +184,11 @@ func hasAnswered(a store.Actor, r store.Review) bool {
 }
 
 // isCorrection says that the item was decided before and reopened: any answer
-// may be given now.
+// may be given now. What was taken back decided nothing.
 func isCorrection(r store.Review) bool {
-	return slices.ContainsFunc(r.Decisions, func(d store.Decision) bool { return d.Action == store.Confirm || d.Action == store.Override })
+	return slices.ContainsFunc(r.Decisions, func(d store.Decision) bool {
+		return d.UndoneAt == nil && (d.Action == store.Confirm || d.Action == store.Override)
+	})
 }
 
 // proposalOf is the judge's answer; nil when it gave none.

@@ -54,12 +54,14 @@ func sentAs(d store.Decision, in store.DecisionInput) bool {
 	return d.Action == in.Action
 }
 
-// signedNotice says what became of an item, and that it can be undone.
-func (s *Server) signedNotice(r store.Review) views.Notice {
-	n := views.Notice{Kind: views.NoticeInfo, Text: "Recorded."}
+// signedNotice says what became of an item by an action, and that it can be undone.
+// Decisions on an item that is still sealed are not in the review.
+func (s *Server) signedNotice(r store.Review, action string) views.Notice {
+	last := store.Decision{Action: action}
 	if len(r.Decisions) > 0 {
-		n.Text = decidedWords(r, r.Decisions[len(r.Decisions)-1])
+		last = r.Decisions[len(r.Decisions)-1]
 	}
+	n := views.Notice{Kind: views.NoticeInfo, Text: decidedWords(r, last)}
 	if r.UndoUntil != nil {
 		if left := r.UndoUntil.Sub(s.cfg.Now()); left > time.Second {
 			n.Undo, n.UndoSeconds = reviewPath(r.ReviewID)+"/undo", int(left.Seconds())
