@@ -1,6 +1,10 @@
 package agreement
 
-import "math"
+import (
+	"math"
+
+	"github.com/countersign/countersign/judge/agreement/internal/beta"
+)
 
 // ChiSquare is a test statistic with its degrees of freedom and p-value, or the
 // reason why there is none.
@@ -139,7 +143,7 @@ func McNemar(b, c int) Paired {
 	}
 	less := min(b, c)
 	// P(X <= less) of a fair coin is I_{1/2}(n-less, less+1).
-	tail := betaIncomplete(0.5, float64(n-less), float64(less+1))
+	tail := beta.Incomplete(0.5, float64(n-less), float64(less+1))
 	p := Paired{Exact: min(1, 2*tail), MidP: 1}
 	if b != c {
 		p.MidP = min(1, 2*tail-binomialHalf(less, n))
