@@ -17,7 +17,7 @@ func allStatistics(t *testing.T) map[string]statistic {
 	t.Helper()
 	all := map[string]statistic{}
 	for _, family := range []map[string]statistic{
-		raterStatistics, scoreStatistics, classifierStatistics, forecastStatistics,
+		raterStatistics, scoreStatistics, classifierStatistics, forecastStatistics, populationStatistics,
 	} {
 		for name, f := range family {
 			if all[name] != nil {
