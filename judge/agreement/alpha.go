@@ -33,22 +33,41 @@ type Alpha struct {
 // coincidence matrix (Krippendorff 1980, 2011; Hayes & Krippendorff 2007).
 // values are the numbers behind the labels, in the order of the scale; they
 // are needed for interval and ratio (there none negative) and ignored for the
-// others. There is no standard error here: KrippendorffGwet has one.
+// others. There is no standard error here: resample
+// draws one, and KrippendorffGwet has one in closed form.
 //
 // Undefined when no item has two labels, when all labels are the same, and for
 // a metric or values that do not fit.
 func KrippendorffAlpha(it Items, metric Metric, values []float64) Alpha {
+	return KrippendorffAlphaTimes(it, nil, metric, values)
+}
+
+// KrippendorffAlphaTimes is KrippendorffAlpha where item i counts times[i] times, 0
+// or more; nil: once each. It is how rows that occur often are counted once, and
+// how a bootstrap draws again.
+func KrippendorffAlphaTimes(it Items, times []int, metric Metric, values []float64) Alpha {
 	q := len(it.labels)
 	total := make([]float64, q) // n_c: labels of this kind on paired items
 	a := Alpha{}
+	if times != nil && len(times) != len(it.counts) {
+		a.Undefined = fmt.Sprintf("%d items with %d numbers of times", len(it.counts), len(times))
+		return a
+	}
+	often := func(i int) int {
+		if times == nil {
+			return 1
+		}
+		return times[i]
+	}
 	for i, row := range it.counts {
-		if it.given[i] < 2 {
+		f := often(i)
+		if it.given[i] < 2 || f <= 0 {
 			continue
 		}
-		a.N++
-		a.Pairable += it.given[i]
+		a.N += f
+		a.Pairable += f * it.given[i]
 		for k, c := range row {
-			total[k] += float64(c)
+			total[k] += float64(f * c)
 		}
 	}
 	difference, bad := squaredDifference(metric, values, total)
@@ -61,19 +80,24 @@ func KrippendorffAlpha(it Items, metric Metric, values []float64) Alpha {
 		return a
 	}
 	n := float64(a.Pairable)
+	used := make([]int, 0, q) // labels on one item
 	for i, row := range it.counts {
-		if it.given[i] < 2 {
+		f := often(i)
+		if it.given[i] < 2 || f <= 0 {
 			continue
 		}
+		used = used[:0]
 		within := 0.0
-		for c := range row {
-			for k := range c {
-				if row[c] > 0 && row[k] > 0 {
-					within += 2 * float64(row[c]) * float64(row[k]) * difference(c, k)
-				}
+		for c, count := range row {
+			if count == 0 {
+				continue
 			}
+			for _, k := range used {
+				within += 2 * float64(count) * float64(row[k]) * difference(c, k)
+			}
+			used = append(used, c)
 		}
-		a.Observed += within / float64(it.given[i]-1) / n
+		a.Observed += float64(f) * within / float64(it.given[i]-1) / n
 	}
 	for c := range total {
 		for k := range c {
@@ -87,7 +111,7 @@ func KrippendorffAlpha(it Items, metric Metric, values []float64) Alpha {
 		return a
 	}
 	a.Value = 1 - a.Observed/a.Expected
-	a.Estimate = a.withoutInterval("no standard error is computed for this form of alpha")
+	a.Estimate = a.withoutInterval("the interval of alpha comes from a bootstrap over items")
 	return a
 }
 
@@ -97,13 +121,14 @@ func squaredDifference(metric Metric, values, total []float64) (func(c, k int) f
 	case MetricNominal:
 		return func(int, int) float64 { return 1 }, ""
 	case MetricOrdinal:
-		return func(c, k int) float64 {
-			between := -(total[c] + total[k]) / 2
-			for g := k; g <= c; g++ {
-				between += total[g]
-			}
-			return between * between
-		}, ""
+		// The labels from k to c less half of both ends are the distance of
+		// their mean ranks.
+		rank, before := make([]float64, len(total)), 0.0
+		for g, t := range total {
+			rank[g] = before + t/2
+			before += t
+		}
+		return func(c, k int) float64 { d := rank[c] - rank[k]; return d * d }, ""
 	case MetricInterval, MetricRatio:
 	default:
 		return nil, fmt.Sprintf("level %q is not nominal, ordinal, interval or ratio", metric)

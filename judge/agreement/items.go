@@ -184,6 +184,18 @@ func (it Items) unanimous(i int) bool {
 	return true
 }
 
+// Counts is a copy of the counts, items by labels of the scale.
+func (it Items) Counts() [][]int {
+	out := make([][]int, len(it.counts))
+	cells := make([]int, len(it.counts)*len(it.labels))
+	q := len(it.labels)
+	for i, row := range it.counts {
+		out[i] = cells[i*q : (i+1)*q : (i+1)*q]
+		copy(out[i], row)
+	}
+	return out
+}
+
 // N is the number of items with at least one label.
 func (it Items) N() int { return len(it.rated()) }
 

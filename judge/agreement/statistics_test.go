@@ -18,6 +18,7 @@ func allStatistics(t *testing.T) map[string]statistic {
 	all := map[string]statistic{}
 	for _, family := range []map[string]statistic{
 		raterStatistics, scoreStatistics, classifierStatistics, forecastStatistics, populationStatistics,
+		driftStatistics, latentStatistics, resampleStatistics,
 	} {
 		for name, f := range family {
 			if all[name] != nil {

@@ -180,6 +180,10 @@ func near(got, want any, tol float64) bool {
 	case float64:
 		g, ok := got.(float64)
 		return ok && math.Abs(g-w) <= tol
+	case bool:
+		return got == w
+	case string:
+		return got == w
 	case []any:
 		g, ok := got.([]any)
 		if !ok || len(g) != len(w) {
