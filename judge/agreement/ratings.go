@@ -103,3 +103,24 @@ func (r Ratings) Pair(a, b int) Confusion {
 	}
 	return m
 }
+
+// CodedRatings takes ratings as indices into the declared scale, item after item,
+// raters side by side; -1 is a missing rating. The error names the first rating that
+// does not fit.
+func CodedRatings(labels []string, raters int, codes []int32) (Ratings, error) {
+	if raters < 1 || len(codes)%raters != 0 {
+		return Ratings{}, fmt.Errorf("ratings: %d ratings do not make rows of %d", len(codes), raters)
+	}
+	r := Ratings{labels: append([]string(nil), labels...), raters: raters, codes: make([][]int, len(codes)/raters)}
+	cells := make([]int, len(codes))
+	for i, k := range codes {
+		if k < missing || int(k) >= len(labels) {
+			return Ratings{}, fmt.Errorf("item %d: code %d of rater %d is not on a scale of %d labels", i/raters+1, k, i%raters+1, len(labels))
+		}
+		cells[i] = int(k)
+	}
+	for i := range r.codes {
+		r.codes[i] = cells[i*raters : (i+1)*raters : (i+1)*raters]
+	}
+	return r, nil
+}

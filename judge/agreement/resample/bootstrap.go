@@ -90,6 +90,9 @@ func Replay(u Units, f Statistic, draws [][]int, level float64) (Result, error) 
 	if err != nil {
 		return Result{}, err
 	}
+	if u.Counts != nil {
+		return Result{}, fmt.Errorf("resample: draws of single units need the kind of each unit")
+	}
 	if !(level > 0 && level < 1) {
 		return Result{}, fmt.Errorf("resample: a level of %v is not between 0 and 1", level)
 	}
@@ -110,12 +113,9 @@ func Replay(u Units, f Statistic, draws [][]int, level float64) (Result, error) 
 }
 
 func (s strata) result(u Units, f Statistic, values []float64, replicates int, level float64, corrected bool) Result {
-	out := Result{Estimate: agreement.Estimate{N: len(u.Kind)}, Clusters: s.clusters,
+	out := Result{Estimate: agreement.Estimate{N: u.n()}, Clusters: s.clusters,
 		Replicates: replicates, UndefinedReplicates: replicates - len(values)}
-	whole := make([]int, u.Kinds)
-	for _, k := range u.Kind {
-		whole[k]++
-	}
+	whole := u.whole()
 	v, ok := f(whole)
 	if !ok {
 		out.Undefined = "the figure is undefined on the data themselves"
@@ -172,12 +172,17 @@ func (s strata) accelerated(u Units, f Statistic, whole []int, v float64, values
 	if reason != "" {
 		return 0, 0, reason
 	}
-	mean := stat.Mean(left, nil)
+	n, mean := 0.0, 0.0
+	for _, l := range left {
+		n += l.times
+		mean += l.times * l.value
+	}
+	mean /= n
 	square, cube := 0.0, 0.0
-	for _, x := range left {
-		d := mean - x
-		square += d * d
-		cube += d * d * d
+	for _, l := range left {
+		d := mean - l.value
+		square += l.times * d * d
+		cube += l.times * d * d * d
 	}
 	if square == 0 {
 		return 0, 0, "no single item or cluster changes the figure, so skewness cannot be corrected"

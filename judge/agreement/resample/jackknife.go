@@ -15,11 +15,8 @@ func Jackknife(u Units, f Statistic) (agreement.Estimate, error) {
 	if err != nil {
 		return agreement.Estimate{}, err
 	}
-	e := agreement.Estimate{N: len(u.Kind)}
-	whole := make([]int, u.Kinds)
-	for _, k := range u.Kind {
-		whole[k]++
-	}
+	e := agreement.Estimate{N: u.n()}
+	whole := u.whole()
 	v, ok := f(whole)
 	if !ok {
 		e.Undefined = "the figure is undefined on the data themselves"
@@ -32,41 +29,48 @@ func Jackknife(u Units, f Statistic) (agreement.Estimate, error) {
 		e.NoInterval = reason
 		return e, nil
 	}
-	mean, sum := 0.0, 0.0
-	for _, x := range left {
-		mean += x / float64(len(left))
+	n, mean, square := 0.0, 0.0, 0.0
+	for _, l := range left {
+		n += l.times
+		mean += l.times * l.value
 	}
-	for _, x := range left {
-		sum += (x - mean) * (x - mean)
+	mean /= n
+	for _, l := range left {
+		square += l.times * (l.value - mean) * (l.value - mean)
 	}
-	n := float64(len(left))
-	e.SE = math.Sqrt((n - 1) / n * sum)
+	e.SE = math.Sqrt((n - 1) / n * square)
 	return e, nil
 }
 
+// leftOut is the figure without one of several clusters that are alike.
+type leftOut struct{ value, times float64 }
+
 // leaveOneOut gives the figure without each cluster; units of one kind that are
 // alone give the same one, which is computed once.
-func (s strata) leaveOneOut(f Statistic, whole []int) ([]float64, string) {
+func (s strata) leaveOneOut(f Statistic, whole []int) ([]leftOut, string) {
 	const undefined = "the figure is undefined without one of the items or clusters"
 	if s.clusters < 2 {
 		return nil, "one item or cluster cannot be left out"
 	}
-	out := make([]float64, 0, s.clusters)
+	var out []leftOut
 	counts := append([]int(nil), whole...)
-	seen := map[int]float64{}
-	for _, kinds := range s.single {
-		for _, k := range kinds {
-			v, ok := seen[k]
-			if !ok {
-				counts[k]--
-				if v, ok = f(counts); !ok {
-					return nil, undefined
-				}
-				counts[k]++
-				seen[k] = v
-			}
-			out = append(out, v)
+	alone := make([]int, len(whole))
+	for _, stratum := range s.single {
+		for k, c := range stratum.counts {
+			alone[k] += c
 		}
+	}
+	for k, times := range alone {
+		if times == 0 {
+			continue
+		}
+		counts[k]--
+		v, ok := f(counts)
+		if !ok {
+			return nil, undefined
+		}
+		counts[k]++
+		out = append(out, leftOut{v, float64(times)})
 	}
 	for _, clusters := range s.grouped {
 		for _, kinds := range clusters {
@@ -80,7 +84,7 @@ func (s strata) leaveOneOut(f Statistic, whole []int) ([]float64, string) {
 			for _, k := range kinds {
 				counts[k]++
 			}
-			out = append(out, v)
+			out = append(out, leftOut{v, 1})
 		}
 	}
 	return out, ""

@@ -4,19 +4,39 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // strata hold the clusters of each stratum, and each cluster the kinds of its
 // units.
 type strata struct {
-	single   [][]int   // by stratum: kinds of units, where every unit is alone
+	single   []loose   // by stratum, where every unit is alone
 	grouped  [][][]int // by stratum and cluster: kinds of units
 	clusters int
+}
+
+// loose are units of one stratum that are clusters of their own.
+type loose struct {
+	counts []int // by kind
+	kinds  []int // of each unit; nil where only counts are known
+	n      int
 }
 
 // strata sorts units into clusters and strata, in the order in which they appear.
 func (u Units) strata() (strata, error) {
 	n := len(u.Kind)
+	if u.Counts != nil {
+		if u.Kind != nil || u.Cluster != nil || u.Stratum != nil || len(u.Counts) != u.Kinds {
+			return strata{}, fmt.Errorf("resample: counts of %d kinds stand alone, and for all of %d kinds", len(u.Counts), u.Kinds)
+		}
+		for k, c := range u.Counts {
+			if c < 0 {
+				return strata{}, fmt.Errorf("resample: %d units of kind %d are less than nothing", c, k)
+			}
+		}
+		return strata{single: []loose{{counts: u.Counts, n: u.n()}}, clusters: u.n()}, nil
+	}
 	if u.Cluster != nil && len(u.Cluster) != n || u.Stratum != nil && len(u.Stratum) != n {
 		return strata{}, fmt.Errorf("resample: %d units with %d clusters and %d strata named", n, len(u.Cluster), len(u.Stratum))
 	}
@@ -44,9 +64,12 @@ func (u Units) strata() (strata, error) {
 		for i, k := range u.Kind {
 			at := stratum(i)
 			if at == len(s.single) {
-				s.single = append(s.single, nil)
+				s.single = append(s.single, loose{counts: make([]int, u.Kinds)})
 			}
-			s.single[at] = append(s.single[at], k)
+			one := &s.single[at]
+			one.counts[k]++
+			one.kinds = append(one.kinds, k)
+			one.n++
 		}
 		return s, nil
 	}
@@ -75,10 +98,14 @@ func (u Units) strata() (strata, error) {
 // draw adds a replicate to counts: from each stratum as many clusters as it has,
 // with replacement.
 func (s strata) draw(source *rand.PCG, counts []int) {
-	for _, kinds := range s.single {
-		n := uint64(len(kinds))
-		for range kinds {
-			counts[kinds[below(source, n)]]++
+	for _, l := range s.single {
+		if l.kinds == nil || l.n > 16*len(l.counts) {
+			l.multinomial(source, counts)
+			continue
+		}
+		n := uint64(l.n)
+		for range l.kinds {
+			counts[l.kinds[below(source, n)]]++
 		}
 	}
 	for _, clusters := range s.grouped {
@@ -88,6 +115,27 @@ func (s strata) draw(source *rand.PCG, counts []int) {
 				counts[k]++
 			}
 		}
+	}
+}
+
+// multinomial draws how many of n units are of each kind, one binomial after the
+// other: the same distribution as n single draws, at a price per kind.
+func (l loose) multinomial(source *rand.PCG, counts []int) {
+	left, among := float64(l.n), float64(l.n)
+	for k, c := range l.counts {
+		if c == 0 {
+			continue
+		}
+		if left == 0 {
+			return
+		}
+		drawn := left
+		if p := float64(c) / among; p < 1 {
+			drawn = distuv.Binomial{N: left, P: p, Src: source}.Rand()
+		}
+		counts[k] += int(drawn)
+		left -= drawn
+		among -= float64(c)
 	}
 }
 

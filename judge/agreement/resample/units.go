@@ -13,6 +13,33 @@ type Units struct {
 	Kinds            int
 	Kind             []int
 	Cluster, Stratum []int
+	// Counts says how many units of each kind there are, in place of Kind, where
+	// nothing but the kind tells units apart.
+	Counts []int
+}
+
+// n is the number of units.
+func (u Units) n() int {
+	if u.Counts == nil {
+		return len(u.Kind)
+	}
+	n := 0
+	for _, c := range u.Counts {
+		n += c
+	}
+	return n
+}
+
+// whole counts all units by kind.
+func (u Units) whole() []int {
+	if u.Counts != nil {
+		return append([]int(nil), u.Counts...)
+	}
+	counts := make([]int, u.Kinds)
+	for _, k := range u.Kind {
+		counts[k]++
+	}
+	return counts
 }
 
 // Statistic gives a figure for counts of units by kind; ok is false where it is
@@ -30,17 +57,13 @@ func Distinct(n int) Units {
 }
 
 // Cells are the items of a confusion matrix, by cell: kind i*q+j for row i and
-// column j. Set Cluster only where the order of items is known: use Pairs then.
+// column j. Where items form clusters use Pairs.
 func Cells(m agreement.Confusion) Units {
-	counts := m.Counts()
-	u := Units{Kinds: len(counts) * len(counts)}
-	for i, row := range counts {
-		for j, c := range row {
-			for range c {
-				u.Kind = append(u.Kind, i*len(counts)+j)
-			}
-		}
+	u := Units{}
+	for _, row := range m.Counts() {
+		u.Counts = append(u.Counts, row...)
 	}
+	u.Kinds = len(u.Counts)
 	return u
 }
 
