@@ -115,7 +115,7 @@ func Replay(u Units, f Statistic, draws [][]int, level float64) (Result, error) 
 func (s strata) result(u Units, f Statistic, values []float64, replicates int, level float64, corrected bool) Result {
 	out := Result{Estimate: agreement.Estimate{N: u.n()}, Clusters: s.clusters,
 		Replicates: replicates, UndefinedReplicates: replicates - len(values)}
-	whole := u.whole()
+	whole := u.Whole()
 	v, ok := f(whole)
 	if !ok {
 		out.Undefined = "the figure is undefined on the data themselves"

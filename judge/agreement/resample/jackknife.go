@@ -16,7 +16,7 @@ func Jackknife(u Units, f Statistic) (agreement.Estimate, error) {
 		return agreement.Estimate{}, err
 	}
 	e := agreement.Estimate{N: u.n()}
-	whole := u.whole()
+	whole := u.Whole()
 	v, ok := f(whole)
 	if !ok {
 		e.Undefined = "the figure is undefined on the data themselves"

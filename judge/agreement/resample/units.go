@@ -30,8 +30,8 @@ func (u Units) n() int {
 	return n
 }
 
-// whole counts all units by kind.
-func (u Units) whole() []int {
+// Whole counts all units by kind.
+func (u Units) Whole() []int {
 	if u.Counts != nil {
 		return append([]int(nil), u.Counts...)
 	}
