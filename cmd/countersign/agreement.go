@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -26,7 +28,7 @@ type agreementCmd struct {
 }
 
 // Run computes agreement statistics of a ratings file; no project is needed.
-func (c agreementCmd) Run(_ context.Context, s *state) error {
+func (c agreementCmd) Run(ctx context.Context, s *state) error {
 	levels := []string{"nominal", "ordinal", "interval", "ratio"}
 	switch {
 	case !slices.Contains(levels, c.Level):
@@ -42,16 +44,34 @@ func (c agreementCmd) Run(_ context.Context, s *state) error {
 	if err != nil {
 		return err
 	}
-	sum, err := summary.Of(table, summary.Options{
-		Level: agreement.Metric(c.Level), Weights: c.Weights, Confidence: c.Confidence, Seed: c.Seed, Replicates: c.Replicates,
-	})
+	sum, err := c.summarise(ctx, table)
 	if err != nil {
-		return usageError{err}
+		return err
 	}
 	if c.JSON {
 		return s.writeJSON(sum)
 	}
 	return printSummary(s.stdout, sum)
+}
+
+// summarise gives way to an interruption, which arithmetic does not look for.
+func (c agreementCmd) summarise(ctx context.Context, table ratings.Table) (sum summary.Summary, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		sum, err = summary.Of(table, summary.Options{
+			Level: agreement.Metric(c.Level), Weights: c.Weights, Confidence: c.Confidence, Seed: c.Seed, Replicates: c.Replicates,
+		})
+	}()
+	select {
+	case <-ctx.Done():
+		return summary.Summary{}, anewError{errors.New("stopped: nothing was written")}
+	case <-done:
+	}
+	if err != nil {
+		return sum, usageError{err}
+	}
+	return sum, nil
 }
 
 func (c agreementCmd) read(s *state) (ratings.Table, error) {
@@ -74,7 +94,8 @@ func (c agreementCmd) read(s *state) (ratings.Table, error) {
 // printSummary writes the figures for people: what can be said first, then what
 // cannot, and why.
 func printSummary(out io.Writer, s summary.Summary) error {
-	fmt.Fprintf(out, "%s items, %d raters (%s), %d labels (%s)\n", thousands(s.Items), s.Raters, listed(s.RaterNames), len(s.Categories), listed(s.Categories))
+	fmt.Fprintf(out, "%s, %s (%s), %s (%s)\n", plural(s.Items, "item", "items"), plural(s.Raters, "rater", "raters"),
+		listed(s.RaterNames), plural(len(s.Categories), "label", "labels"), listed(s.Categories))
 	fmt.Fprintf(out, "level %s, weights %s, %g%% intervals, bootstrap of %s replicates with seed %d\n\n",
 		s.Level, s.Weights, 100*s.Confidence, thousands(s.Replicates), s.Seed)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -105,12 +126,12 @@ func printSummary(out io.Writer, s summary.Summary) error {
 		}
 		se, interval, method := "-", "-", "-"
 		if f.SE > 0 {
-			se = fmt.Sprintf("%.4f", f.SE)
+			se = decimal(f.SE)
 		}
 		if f.HasInterval() {
-			interval, method = fmt.Sprintf("%.4f to %.4f", f.Low, f.High), f.Method
+			interval, method = decimal(f.Low)+" to "+decimal(f.High), f.Method
 		}
-		fmt.Fprintf(w, "%s\t%.4f\t%s\t%s\t%s\t%s\n", f.Name, f.Value, se, interval, thousands(f.N), method)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", f.Name, decimal(f.Value), se, interval, thousands(f.N), method)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -139,6 +160,18 @@ func printSummary(out io.Writer, s summary.Summary) error {
 		from = to
 	}
 	return nil
+}
+
+// decimal has four digits, and more where they would claim certainty: what is not
+// 1 or 0 does not look like it.
+func decimal(v float64) string {
+	for digits := 4; digits < 12; digits++ {
+		text := strconv.FormatFloat(v, 'f', digits, 64)
+		if back, err := strconv.ParseFloat(text, 64); err != nil || back == v || (back != 0 && math.Abs(back) != 1) {
+			return text
+		}
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64)
 }
 
 // listed names the first few.

@@ -43,76 +43,97 @@ func KrippendorffAlpha(it Items, metric Metric, values []float64) Alpha {
 }
 
 // KrippendorffAlphaTimes is KrippendorffAlpha where item i counts times[i] times, 0
-// or more; nil: once each. It is how rows that occur often are counted once, and
-// how a bootstrap draws again.
+// or more; nil: once each. It is how rows that occur often are counted once.
 func KrippendorffAlphaTimes(it Items, times []int, metric Metric, values []float64) Alpha {
+	return AlphaByTimes(it, metric, values)(times)
+}
+
+// AlphaByTimes prepares KrippendorffAlphaTimes for many computations over the same
+// items, as a bootstrap makes them. The result is not safe for concurrent use.
+func AlphaByTimes(it Items, metric Metric, values []float64) func(times []int) Alpha {
 	q := len(it.labels)
-	total := make([]float64, q) // n_c: labels of this kind on paired items
-	a := Alpha{}
-	if times != nil && len(times) != len(it.counts) {
-		a.Undefined = fmt.Sprintf("%d items with %d numbers of times", len(it.counts), len(times))
-		return a
+	type given struct{ label, count int }
+	type unit struct {
+		at    int // item
+		m     int // labels given
+		given []given
 	}
-	often := func(i int) int {
-		if times == nil {
-			return 1
-		}
-		return times[i]
-	}
+	var units []unit // items with two or more labels
 	for i, row := range it.counts {
-		f := often(i)
-		if it.given[i] < 2 || f <= 0 {
+		if it.given[i] < 2 {
 			continue
 		}
-		a.N += f
-		a.Pairable += f * it.given[i]
+		u := unit{at: i, m: it.given[i]}
 		for k, c := range row {
-			total[k] += float64(f * c)
+			if c > 0 {
+				u.given = append(u.given, given{k, c})
+			}
 		}
+		units = append(units, u)
 	}
-	difference, bad := squaredDifference(metric, values, total)
-	switch {
-	case bad != "":
-		a.Undefined = bad
-		return a
-	case a.Pairable == 0:
-		a.Undefined = "no item has two labels"
-		return a
-	}
-	n := float64(a.Pairable)
-	used := make([]int, 0, q) // labels on one item
-	for i, row := range it.counts {
-		f := often(i)
-		if it.given[i] < 2 || f <= 0 {
-			continue
+	total := make([]float64, q) // n_c: labels of this kind on paired items
+	return func(times []int) Alpha {
+		a := Alpha{}
+		if times != nil && len(times) != len(it.counts) {
+			a.Undefined = fmt.Sprintf("%d items with %d numbers of times", len(it.counts), len(times))
+			return a
 		}
-		used = used[:0]
-		within := 0.0
-		for c, count := range row {
-			if count == 0 {
+		often := func(u unit) int {
+			if times == nil {
+				return 1
+			}
+			return times[u.at]
+		}
+		clear(total)
+		for _, u := range units {
+			f := often(u)
+			if f <= 0 {
 				continue
 			}
-			for _, k := range used {
-				within += 2 * float64(count) * float64(row[k]) * difference(c, k)
-			}
-			used = append(used, c)
-		}
-		a.Observed += float64(f) * within / float64(it.given[i]-1) / n
-	}
-	for c := range total {
-		for k := range c {
-			if total[c] > 0 && total[k] > 0 {
-				a.Expected += 2 * total[c] * total[k] * difference(c, k) / (n * (n - 1))
+			a.N += f
+			a.Pairable += f * u.m
+			for _, g := range u.given {
+				total[g.label] += float64(f * g.count)
 			}
 		}
-	}
-	if a.Expected == 0 {
-		a.Undefined = "all labels are the same, so there is nothing to disagree about"
+		difference, bad := squaredDifference(metric, values, total)
+		switch {
+		case bad != "":
+			a.Undefined = bad
+			return a
+		case a.Pairable == 0:
+			a.Undefined = "no item has two labels"
+			return a
+		}
+		n := float64(a.Pairable)
+		for _, u := range units {
+			f := often(u)
+			if f <= 0 || len(u.given) < 2 {
+				continue
+			}
+			within := 0.0
+			for i, c := range u.given {
+				for _, k := range u.given[:i] {
+					within += 2 * float64(c.count) * float64(k.count) * difference(c.label, k.label)
+				}
+			}
+			a.Observed += float64(f) * within / float64(u.m-1) / n
+		}
+		for c := range total {
+			for k := range c {
+				if total[c] > 0 && total[k] > 0 {
+					a.Expected += 2 * total[c] * total[k] * difference(c, k) / (n * (n - 1))
+				}
+			}
+		}
+		if a.Expected == 0 {
+			a.Undefined = "all labels are the same, so there is nothing to disagree about"
+			return a
+		}
+		a.Value = 1 - a.Observed/a.Expected
+		a.Estimate = a.withoutInterval("the interval of alpha comes from a bootstrap over items")
 		return a
 	}
-	a.Value = 1 - a.Observed/a.Expected
-	a.Estimate = a.withoutInterval("the interval of alpha comes from a bootstrap over items")
-	return a
 }
 
 // squaredDifference is the metric as a function of two labels, c after k.

@@ -120,7 +120,10 @@ func (f *csvFile) fits(record []string) bool {
 
 // wide has a column for each rater, and may have one for the item.
 func (f *csvFile) wide(names []string) Table {
-	id := column(names, append([]string{""}, itemNames...))
+	id := column(names, itemNames)
+	if id < 0 && len(names) > 1 && names[0] == "" {
+		id = 0 // as R and pandas write their row names
+	}
 	var raters []string
 	var at []int
 	for i, h := range f.header {

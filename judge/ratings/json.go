@@ -224,6 +224,9 @@ func (f *jsonFile) label(null bool) (string, bool) {
 		}
 		return strings.Clone(t.String()), true
 	case kind == '0':
+		if text := t.String(); !strings.ContainsAny(text, ".eE") {
+			return text, true // not through floating point, which would make large ones alike
+		}
 		return strconv.FormatFloat(t.Float(), 'g', -1, 64), true
 	case kind == 't' || kind == 'f':
 		return strconv.FormatBool(t.Bool()), true

@@ -138,8 +138,9 @@ func Items(it agreement.Items) (u Units, profiles agreement.Items) {
 
 // Alpha is Krippendorff's alpha as a statistic of Items.
 func Alpha(profiles agreement.Items, metric agreement.Metric, values []float64) Statistic {
+	of := agreement.AlphaByTimes(profiles, metric, values)
 	return func(counts []int) (float64, bool) {
-		a := agreement.KrippendorffAlphaTimes(profiles, counts, metric, values)
+		a := of(counts)
 		return a.Value, a.Defined()
 	}
 }

@@ -99,19 +99,27 @@ func (c *composer) many() error {
 func (c *composer) alphaOfMatrix(m agreement.Confusion) (agreement.Estimate, error) {
 	q := len(c.table.Labels)
 	var profiles [][]int
-	for i := range q {
-		for j := range q {
-			row := make([]int, q)
-			row[i]++
-			row[j]++
-			profiles = append(profiles, row)
+	u := resample.Units{}
+	for i, row := range m.Counts() {
+		for j, n := range row {
+			if n == 0 {
+				continue
+			}
+			profile := make([]int, q)
+			profile[i]++
+			profile[j]++
+			profiles, u.Counts = append(profiles, profile), append(u.Counts, n)
 		}
+	}
+	u.Kinds = len(profiles)
+	if u.Kinds == 0 {
+		u = resample.Distinct(0)
 	}
 	it, err := agreement.NewItems(c.table.Labels, profiles)
 	if err != nil {
 		return agreement.Estimate{}, err
 	}
-	return c.drawn(resample.Cells(m), it)
+	return c.drawn(u, it)
 }
 
 func (c *composer) alphaOfItems(it agreement.Items) (agreement.Estimate, error) {

@@ -31,7 +31,7 @@ func (c *composer) scores() error {
 		}
 	}
 	if c.table.Matrix != nil && c.table.Items() > maxScores {
-		c.without(fmt.Sprintf("the matrix counts more than %d items, too many to list one by one", maxScores), "spearman", "kendall_tau_b")
+		c.without(fmt.Sprintf("the matrix counts more than %d items, too many to list one by one", maxScores), scoreNames(c.score)...)
 		return nil
 	}
 	rows := c.rows()
@@ -77,6 +77,16 @@ func (c *composer) scores() error {
 		c.add(one.Name, one.Estimate)
 	}
 	return nil
+}
+
+// scoreNames are the statistics of two raters' scores, at ordinal level or above it.
+func scoreNames(score bool) []string {
+	names := []string{"spearman", "kendall_tau_b"}
+	if score {
+		names = append(names, "pearson", "lin_ccc", "mean_difference", "sd_difference", "loa_low", "loa_high", "mae", "rmse",
+			"icc1_1", "icc2_1", "icc3_1", "icc1_k", "icc2_k", "icc3_k")
+	}
+	return names
 }
 
 // rows are the scores by item and rater, NaN where there is none.

@@ -25,7 +25,7 @@ type Options struct {
 }
 
 // maxCategories is how many labels a table of counts can have to mean anything.
-const maxCategories = 200
+const maxCategories = 100
 
 // maxCounts bounds items × labels.
 const maxCounts = 40_000_000
