@@ -59,9 +59,10 @@ func (e Estimate) Wald(level float64) (low, high float64, ok bool) {
 }
 
 // Student is the interval value ± t(n-1) SE clipped to [-1,1], the convention
-// of Gwet (2014) and irrCAC. ok is as for Wald, and false for n < 2.
+// of Gwet (2014) and irrCAC. ok is as for Wald, and false for n < 2 and for a value
+// below -1, which single labels can cause and a clipped interval cannot hold.
 func (e Estimate) Student(level float64) (low, high float64, ok bool) {
-	if !e.HasInterval() || e.SE == 0 || e.N < 2 || checkLevel(level) != "" {
+	if !e.HasInterval() || e.SE == 0 || e.N < 2 || e.Value < -1 || checkLevel(level) != "" {
 		return 0, 0, false
 	}
 	d := tQuantile(level, float64(e.N-1)) * e.SE
@@ -90,6 +91,8 @@ func (e Estimate) withStudent(level float64) Estimate {
 		return e.withoutInterval("one item gives no interval")
 	case e.SE == 0:
 		return e.withoutInterval(noSpreadAtAll)
+	case e.Value < -1:
+		return e.withoutInterval("the value is below -1, which items with a single label can cause, and no interval within -1 and 1 holds it")
 	}
 	e.Low, e.High, _ = e.Student(level)
 	e.Method = MethodStudent

@@ -141,6 +141,12 @@ func (a anova) intraclass(level float64) Intraclass {
 	low = n * (a.items - up*a.error) / (up*side + n*a.items)
 	high = n * (down*a.items - a.error) / (side + n*down*a.items)
 	out.Single2 = between(out.Single2, low, high)
+	if 1+low*(k-1) <= 0 {
+		if out.Mean2.Defined() {
+			out.Mean2.NoInterval = "the lower bound for one rater is so low that a mean of several has none"
+		}
+		return out
+	}
 	out.Mean2 = between(out.Mean2, low*k/(1+low*(k-1)), high*k/(1+high*(k-1)))
 	return out
 }
