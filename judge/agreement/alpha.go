@@ -259,11 +259,11 @@ func KrippendorffGwet(it Items, w Weights, level float64) Coefficient {
 // expected_disagreement and pairable.
 func (a Alpha) MarshalJSON() ([]byte, error) {
 	out := struct {
-		estimateJSON
+		Figure
 		Observed *float64 `json:"observed_disagreement"`
 		Expected *float64 `json:"expected_disagreement"`
 		Pairable int      `json:"pairable"`
-	}{estimateJSON: a.wire(), Pairable: a.Pairable}
+	}{Figure: a.Figure(), Pairable: a.Pairable}
 	if a.Pairable > 0 && a.Defined() {
 		out.Observed, out.Expected = &a.Observed, &a.Expected
 	}

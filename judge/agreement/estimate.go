@@ -122,8 +122,8 @@ func checkLevel(level float64) string {
 	return fmt.Sprintf("confidence level %v is not between 0 and 1", level)
 }
 
-// estimateJSON is the written form: null stands for what is undefined.
-type estimateJSON struct {
+// Figure is an estimate as it is written: nil stands for what is undefined.
+type Figure struct {
 	Value      *float64 `json:"value"`
 	SE         *float64 `json:"se"`
 	Low        *float64 `json:"ci_low"`
@@ -134,8 +134,9 @@ type estimateJSON struct {
 	NoInterval string   `json:"no_interval,omitempty"`
 }
 
-func (e Estimate) wire() estimateJSON {
-	out := estimateJSON{N: e.N, Undefined: e.Undefined, NoInterval: e.NoInterval}
+// Figure is the written form of the estimate, to stand among a type's other fields.
+func (e Estimate) Figure() Figure {
+	out := Figure{N: e.N, Undefined: e.Undefined, NoInterval: e.NoInterval}
 	if !e.Defined() {
 		return out
 	}
@@ -148,4 +149,4 @@ func (e Estimate) wire() estimateJSON {
 
 // MarshalJSON writes value, se, ci_low, ci_high, ci_method and n; what is
 // undefined is null, and undefined or no_interval gives the reason.
-func (e Estimate) MarshalJSON() ([]byte, error) { return json.Marshal(e.wire()) }
+func (e Estimate) MarshalJSON() ([]byte, error) { return json.Marshal(e.Figure()) }
