@@ -24,7 +24,7 @@ var shared struct {
 }
 
 func sharedCluster() (*Cluster, error) {
-	shared.once.Do(func() { shared.cluster, shared.err = newCluster(forgetful) })
+	shared.once.Do(func() { shared.cluster, shared.err = newCluster(inMemory(), forgetful) })
 	return shared.cluster, shared.err
 }
 
