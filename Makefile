@@ -12,7 +12,7 @@ ONE_DATABASE := ^TestBrowser|^TestDemo$$|^TestJudge|^TestKilledBackup|^TestMovin
 # The tests in which things happen at once, by what their names tell. The race detector makes a test three to ten
 # times slower, so `make test` lends it to these alone; the rest are one goroutine after another. races_test.go
 # finds a test that starts goroutines under another name.
-AT_ONCE  := AtOnce|Race|Fifty|Several|Second|Shared|Turn|Beside|Parallel|Budget|Limit|Work|Serve|Line|Outage|Storm|Killed$$|Interrupted$$|Stop|Events|Slow|People|Reviewers|Away|WaitsFor|Call|Claim|Once|Down|Unkept|WaitForThe|InFlight|TakeUpkeep
+AT_ONCE  := AtOnce|Race|Fifty|Several|Second|Shared|Turn|Beside|Parallel|Budget|Servers|Line|Outage|Storm|Killed$$|Interrupted$$|JudgeStopped|Stop$$|StopEnds|Events|Slow|People|Reviewers|Away|WaitsFor|WaitForThe|Down|Unkept|InFlight|TakeUpkeep|Workers|CallsThat|OneCall|LostClaim|CutOnce|HappensOnce
 PARALLEL := ./judge/harness ./judge/openai ./store ./store/pack ./web ./cmd/countersign
 
 .PHONY: run build test race check bench bench-data generate lint clean
