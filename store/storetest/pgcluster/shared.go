@@ -18,7 +18,6 @@ var forgetful = []string{
 	"max_wal_senders=0",
 	"autovacuum=off",
 	"jit=off",
-
 	"plan_cache_mode=force_generic_plan",
 }
 
