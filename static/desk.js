@@ -53,6 +53,7 @@ function openTarget() {
   if (!at) return;
   if ("open" in at) at.open = true;
   at.closest("details:not([open])")?.setAttribute("open", "");
+  at.closest("[popover]:not(:popover-open)")?.showPopover(); // a comment stands in a drawer
   const i = units.indexOf(at);
   if (i >= 0) go(i);
 }

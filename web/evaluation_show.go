@@ -73,7 +73,8 @@ func (s *Server) evaluationPage(f views.Frame, a store.Actor, v store.Evaluation
 	if e.Result != nil {
 		p.Result, p.ResultSource = views.Mark{Verdict: e.Result.Verdict, Label: e.Result.Label}, e.Result.Source
 	}
-	if i := standingDecision(v.Decisions); i >= 0 {
+	// Of several that did not settle it none stands for the others.
+	if i := standingDecision(v.Decisions); i >= 0 && (e.Result != nil || len(v.Decisions) == 1) {
 		signed := signatureOf(v.Decisions[i], e.Result != nil)
 		p.Signed = &signed
 	}

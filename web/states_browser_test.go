@@ -120,7 +120,9 @@ func (s *site) states() []state {
 		claim("ada", trace)
 	}
 	claim("ben", "held")
-	ask("ada", "open", "comments", map[string]any{"text": "Which edition of the code do you go by? The date differs.", "to": users["lea"].ID})
+	var question store.Comment
+	ask("ada", "open", "comments", map[string]any{"text": "Which edition of the code do you go by? The date differs.", "to": users["lea"].ID}).json(t, &question)
+	ask("lea", "open", "comments", map[string]any{"text": "The one that was in force when the lease was signed.", "parent_id": question.ID})
 	ask("ada", "vat", "correction", map[string]any{"target": "reference", "kind": "outdated", "explanation": "19 % since 2007.", "replacement": "The standard rate is 19 %.\nThe reduced rate is 7 %."})
 	rows, err := s.store.ListCorrections(t.Context(), store.Operator("test"), store.CorrectionFilter{State: "open"})
 	if err != nil || len(rows) != 1 {
@@ -167,6 +169,7 @@ func (s *site) states() []state {
 		{name: "a correction", who: "lea", path: "/corrections/" + rows[0].ID},
 		{name: "rows selected", who: "lea", path: "/queue", act: `document.querySelectorAll("[name=item]").forEach((b, i) => i < 2 && b.click())`},
 		{name: "my work", who: "ada", path: "/queue?view=mine"},
+		{name: "a lead's work", who: "lea", path: "/queue?view=mine"},
 		{name: "evaluation", who: "lea", path: evaluation("settle")},
 	}
 	for _, tr := range revealed {
