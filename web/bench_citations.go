@@ -37,6 +37,7 @@ func citationsBench(d deskItem, at int) *views.CitationsBench {
 		Trace: traceText(&d.review.Trace, all),
 		Units: make([]views.CitationUnit, min(len(all), mostCitations)),
 	}
+	b.Beyond = len(all) - len(b.Units)
 	if d.markdown {
 		layOut(&b.Trace, &d.review.Trace, all)
 	}

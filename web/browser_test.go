@@ -178,11 +178,11 @@ func TestBrowserKeysWhileTyping(t *testing.T) {
 	press(t, ctx, "/")
 	press(t, ctx, "n")
 	// The driver types the slash itself too, which a keyboard would not.
-	if got := strings.TrimPrefix(eval[string](t, ctx, `document.querySelector("#q").value`), "/"); got != "n" {
-		t.Errorf("the search field holds %q, want n", got)
+	if got := strings.TrimPrefix(eval[string](t, ctx, `document.querySelector("#find-text").value`), "/"); got != "n" {
+		t.Errorf("the field that finds words holds %q, want n", got)
 	}
 	if now := eval[string](t, ctx, "location.pathname"); now != at {
-		t.Errorf("a letter in the search field led to %s", now)
+		t.Errorf("a letter in a field led to %s", now)
 	}
 	press(t, ctx, "\x1b")
 	pressAndLoad(t, ctx, "n") // skip
