@@ -35,10 +35,10 @@ function fill(unit) {
   const body = $("[data-body]", unit);
   return body && (body.coming ??= bring(body));
 }
-async function bring(body) {
+async function bring(body, which = "at=" + body.dataset.body) {
   body.ariaBusy = "true";
   try {
-    const answer = await fetch(`${home}/citations?at=${body.dataset.body}`, { headers: { Accept: "text/html" } });
+    const answer = await fetch(`${home}/citations?${which}`, { headers: { Accept: "text/html" } });
     if (!answer.ok || answer.redirected) throw new Error(answer.status);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     for (const inside of $$("[data-body-of]", page)) {
@@ -387,9 +387,10 @@ if (form) {
 }
 
 // What is not loaded yet can't be searched: finding waits for it.
-addEventListener("findtext", (e) => e.detail.wait((async () => {
-  for (const unit of units) if ($("[data-body]", unit)) await fill(unit);
-})()));
+addEventListener("findtext", (e) => {
+  const body = $("[data-body]");
+  if (body) e.detail.wait(bring(body, "all=1"));
+});
 
 // Drafts of an item that is signed are thrown away.
 for (const el of $$("[data-draft-done]")) try { localStorage.removeItem(el.dataset.draftDone); } catch { /* not allowed */ }

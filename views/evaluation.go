@@ -143,7 +143,7 @@ type AttemptPage struct {
 // Attempt is one call that brought a reply, kept whole.
 type Attempt struct {
 	// Href is where its texts are, where they are not on the page; else empty.
-	Href string
+	Href                           string
 	Number                         int    // from 1
 	Purpose                        string // what it asked for besides the report; empty: the report
 	Sample                         int    // which of several answers it belongs to, from 1; 0: there is one

@@ -52,9 +52,9 @@ type MyWorkPage struct {
 	Corrections int
 	// Asked are open questions to this person, Answers what others said to theirs.
 	Asked, Answers []Said
-	Next     *NextItem  // what claiming the next item gives; nil: nothing, and Why says why
-	Today    Week
-	Week     Week
+	Next           *NextItem // what claiming the next item gives; nil: nothing, and Why says why
+	Today          Week
+	Week           Week
 	// Why sorts the Waiting items by what keeps each from this person.
 	Waiting int
 	Why     []WhyLine

@@ -420,7 +420,7 @@ func MyWork(p MyWorkPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "</div><div class=\"tower\"><section class=\"section\"><h2>Your pace</h2><div class=\"split\"><div><h3>Today</h3>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "</div><div class=\"tower\"><section class=\"section\"><h2>Your pace</h2><div class=\"columns\"><div><h3>Today</h3>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

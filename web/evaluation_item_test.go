@@ -196,6 +196,59 @@ func TestCriticalErrorsOfSteps(t *testing.T) {
 	}
 }
 
+// TestStepsAsMarkdown: who wants Markdown has it on the desk of steps, in both texts,
+// without a number twice.
+func TestStepsAsMarkdown(t *testing.T) {
+	tr := alignedTrace()
+	tr.Output = strings.Replace(tr.Output, "The pump is red", "The pump is **red**", 1)
+	tr.Reference = strings.Replace(tr.Reference, "60 litres", "`60` litres", 1)
+	s := benchSite(t, judge.BlindNever, tr)
+	v := s.signIn("ada@example.org")
+	path := v.post("/queue/next", url.Values{}).Request.URL.Path
+	if body := v.get(path).body; len(find(t, body, ".slab .markdown")) > 0 || !strings.Contains(body, "**red**") {
+		t.Error("as written is not as written")
+	}
+	body := v.get(path + "?text=markdown").body
+	if strong, code := find(t, body, ".slab .strong"), find(t, body, ".slab .coded"); len(strong) != 1 || textOf(strong[0]) != "red" || len(code) != 1 || textOf(code[0]) != "60" {
+		t.Errorf("%d strong and %d coded words", len(strong), len(code))
+	}
+	for _, slab := range find(t, body, ".slab .markdown") {
+		if text := textOf(slab); strings.HasPrefix(text, "1.") || strings.HasPrefix(text, "2.") {
+			t.Errorf("a slab repeats its number: %q", text)
+		}
+	}
+}
+
+// TestReviewingRulesInWords: the policy's page says what holds for who reviews, each
+// rule in its place, and what holds where none fits.
+func TestReviewingRulesInWords(t *testing.T) {
+	s := newSite(t)
+	s.user("lea@example.org", store.Lead)
+	s.changePolicy(func(p *judge.Policy) {
+		p.DueRules = []judge.DueRule{{Reason: judge.ReasonCriticalError, Domain: "medical", Hours: 1}}
+		p.Opinions = &judge.Opinions{Default: 2, Rules: []judge.OpinionRule{{Stakes: judge.HighStakes, N: 3}}}
+		p.Assignment = []judge.AssignmentRule{{Domain: "legal", Requires: []string{"bar exam"}, Languages: true}}
+		p.Blind, p.BlindShare = judge.BlindByLot, 0.25
+	})
+	var rows []string
+	for _, r := range find(t, s.signIn("lea@example.org").get("/policy").body, "tbody tr") {
+		var cells []string
+		for c := range r.Descendants() {
+			if c.Data == "td" {
+				cells = append(cells, textOf(c))
+			}
+		}
+		rows = append(rows, strings.Join(cells, " "))
+	}
+	all := strings.Join(rows, "\n")
+	for _, want := range []string{"Due Critical error · domain medical within 1 hour", "Due high stakes within", "Opinions high stakes 3 people answer", "Opinions all 2 people answer",
+		"Blind all 25% of them, drawn at random", "Given to domain legal who has bar exam, and who reads the trace’s language", "Undo all within 60 seconds"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("the table lacks %q:\n%s", want, all)
+		}
+	}
+}
+
 // TestMoreCitationsThanRulings: a desk that can't list all citations says how many it
 // leaves out.
 func TestMoreCitationsThanRulings(t *testing.T) {

@@ -139,7 +139,9 @@ func (s *site) states() []state {
 		return "/evaluations/" + r.EvaluationID
 	}
 
-	chosen := func(action string) string { return `document.querySelector("[name=action][value=` + action + `]").click()` }
+	chosen := func(action string) string {
+		return `document.querySelector("[name=action][value=` + action + `]").click()`
+	}
 	list := []state{
 		{name: "late", who: "ada", path: desk("late"), act: chosen("override")},
 		{name: "expired", who: "ada", path: desk("expired")},
@@ -152,6 +154,8 @@ func (s *site) states() []state {
 		{name: "questions and correction", who: "ada", path: desk("correct"), act: `document.querySelector("#talk").showPopover(), document.querySelector("#correction").open = true`},
 		{name: "a question to a lead", who: "lea", path: desk("open"), act: `document.querySelector("#talk").showPopover()`},
 		{name: "provenance", who: "ada", path: desk("open"), act: `document.querySelector("#provenance").showPopover()`},
+		{name: "finding words", who: "ada", path: desk("cited"), act: `document.querySelector("[data-find-open]").click(), document.querySelector("#find-text").value = "dose", document.querySelector("#find-text").dispatchEvent(new Event("input"))`,
+			until: `document.querySelector("#find output").textContent.startsWith("1 of ")`},
 		{name: "history", who: "ada", path: desk("cited"), act: `document.querySelector("#history").showPopover()`},
 		{name: "two drafts", who: "ada", path: desk("drafts"), act: `(async () => {
 			const body = new URLSearchParams({comment: "Typed on another page.", draft_version: form.elements.draft_version.value, draft_tab: "other", draft_seq: "1"});
@@ -171,6 +175,7 @@ func (s *site) states() []state {
 		{name: "my work", who: "ada", path: "/queue?view=mine"},
 		{name: "a lead's work", who: "lea", path: "/queue?view=mine"},
 		{name: "evaluation", who: "lea", path: evaluation("settle")},
+		{name: "an evaluation that is held", who: "lea", path: evaluation("held")},
 	}
 	for _, tr := range revealed {
 		list = append(list, state{name: "revealed, " + tr.ID, who: "ada", path: desk(tr.ID), act: chosen("keep")})
