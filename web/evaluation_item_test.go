@@ -81,6 +81,30 @@ func TestLeadSendsOneItemOn(t *testing.T) {
 	}
 }
 
+// TestFirstAnswersAreBlind: a first answer is told of who gave one before they knew the
+// verdict, and of nobody else.
+func TestFirstAnswersAreBlind(t *testing.T) {
+	for blind, want := range map[string]int{judge.BlindAlways: 1, judge.BlindNever: 0} {
+		s := newSite(t)
+		_, ada := s.user("ada@example.org", store.Reviewer)
+		s.user("lea@example.org", store.Lead)
+		s.changePolicy(func(p *judge.Policy) { p.Blind = blind })
+		s.load(citationTrace("t1"))
+		item := s.claim(ada)
+		path, decision := "/api/v1/reviews/"+item.ID+"/decision", map[string]any{"action": "override", "verdict": "pass", "reason_code": "dose_error", "comment": "c"}
+		if blind == judge.BlindAlways {
+			s.api(ada, http.MethodPost, path, map[string]any{"verdict": "borderline"})
+		}
+		if r := s.api(ada, http.MethodPost, path, decision); r.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %s", blind, r.body)
+		}
+		page := s.signIn("lea@example.org").get("/evaluations/" + item.EvaluationID).body
+		if n := strings.Count(page, "First answer, blind"); n != want {
+			t.Errorf("blind %s: %d first answers are told, want %d", blind, n, want)
+		}
+	}
+}
+
 // TestWhoSawIt: leads and auditors see who saw an evaluation and what of it, page by
 // page; whoever reviews does not.
 func TestWhoSawIt(t *testing.T) {

@@ -234,8 +234,11 @@ func summaryOf(report json.RawMessage) string {
 func signatureOf(d store.Decision, final bool) views.Signature {
 	said := views.Signature{
 		Name: d.UserName, Severity: d.Severity, OverQuota: d.OverQuota, Undone: d.UndoneAt != nil, Action: d.Action, Mark: views.Mark{Verdict: d.Verdict, Label: d.Label},
-		Choice: d.Choice, First: views.Mark{Verdict: d.FirstVerdict, Label: d.FirstLabel}, ReasonCode: d.ReasonCode, Comment: d.Comment, Confidence: d.Confidence, Blind: d.Blind,
+		Choice: d.Choice, ReasonCode: d.ReasonCode, Comment: d.Comment, Confidence: d.Confidence, Blind: d.Blind,
 		Seconds: int(d.Seconds), At: d.At, Final: final,
+	}
+	if !d.VerdictVisible { // what was answered with the verdict in sight was no first answer
+		said.First = views.Mark{Verdict: d.FirstVerdict, Label: d.FirstLabel}
 	}
 	if d.Signature != nil {
 		said.Role, said.Qualification, said.Affirmation = roleWords[d.Signature.Role], d.Signature.Qualification, d.Signature.Affirmation
