@@ -30,12 +30,15 @@ if (units[current]) show(units[current]);
 
 // Of very many citations what is inside comes from the server when one is opened,
 // a block at a time. Without a script there is a link in its place.
-async function fill(unit) {
+// fill resolves when it came, or did not; what comes already is waited for.
+function fill(unit) {
   const body = $("[data-body]", unit);
-  if (!body || body.ariaBusy) return;
+  return body && (body.coming ??= bring(body));
+}
+async function bring(body, which = "at=" + body.dataset.body) {
   body.ariaBusy = "true";
   try {
-    const answer = await fetch(`${home}/citations?at=${body.dataset.body}`, { headers: { Accept: "text/html" } });
+    const answer = await fetch(`${home}/citations?${which}`, { headers: { Accept: "text/html" } });
     if (!answer.ok || answer.redirected) throw new Error(answer.status);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     for (const inside of $$("[data-body-of]", page)) {
@@ -43,7 +46,7 @@ async function fill(unit) {
       if (at) $("[data-body]", at)?.replaceWith(document.importNode(inside, true));
     }
   } catch {
-    body.ariaBusy = null; // the link in it leads to the same
+    body.ariaBusy = body.coming = null; // the link in it leads to the same
   }
 }
 
@@ -53,6 +56,7 @@ function openTarget() {
   if (!at) return;
   if ("open" in at) at.open = true;
   at.closest("details:not([open])")?.setAttribute("open", "");
+  at.closest("[popover]:not(:popover-open)")?.showPopover(); // a comment stands in a drawer
   const i = units.indexOf(at);
   if (i >= 0) go(i);
 }
@@ -345,20 +349,32 @@ if (form) {
   keys.push((e, digit) => {
     const unit = units[current];
     if (!unit || e.shiftKey) return false;
+    if ($("[data-body]", unit) && /^[aefqs1-9]$/.test(digit || e.key)) {
+      // Its choices are still on their way: the key waits for them.
+      fill(unit).then(() => {
+        if ($("[data-body]", unit)) return tell("This citation could not be loaded, so nothing was ruled. Open it by its link, or try again.");
+        tell("");
+        if (units[current] === unit) rule(unit, e.key, digit);
+      });
+      return true;
+    }
+    return rule(unit, e.key, digit);
+  });
+  function rule(unit, key, digit) {
     const at = document.activeElement?.closest?.("fieldset");
-    if (e.key === "a") {
+    if (key === "a") {
       const agree = $("[data-agree]", unit);
       if (!agree) return false;
       agree.click();
       return true;
     }
-    const word = { u: "uphold", r: "reject" }[e.key];
+    const word = { u: "uphold", r: "reject" }[key];
     if (word) {
       const sets = $$("fieldset", unit).filter((f) => $(`input[value=${word}]`, f));
       const set = sets.find((f) => f === at) || sets.find((f) => !$("input:checked", f)) || sets[0];
       if (set) { tick($(`input[value=${word}]`, set)); return true; }
     }
-    const row = /^[a-z]$/.test(e.key) && $(`[data-key="${e.key}"]`, unit);
+    const row = /^[a-z]$/.test(key) && $(`[data-key="${key}"]`, unit);
     if (row) { cycle(row); return true; }
     if (digit) {
       const inFocus = at && unit.contains(at) ? at : null;
@@ -367,8 +383,14 @@ if (form) {
       if (input) { tick(input); return true; }
     }
     return false;
-  });
+  }
 }
+
+// What is not loaded yet can't be searched: finding waits for it.
+addEventListener("findtext", (e) => {
+  const body = $("[data-body]");
+  if (body) e.detail.wait(bring(body, "all=1"));
+});
 
 // Drafts of an item that is signed are thrown away.
 for (const el of $$("[data-draft-done]")) try { localStorage.removeItem(el.dataset.draftDone); } catch { /* not allowed */ }
