@@ -37,6 +37,8 @@ func browser(t *testing.T) context.Context {
 		chromedp.ExecPath(path), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-sync", true), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-dev-shm-usage", true),
+		// While one page fades into the next, a click that comes at once may be lost.
+		chromedp.Flag("force-prefers-reduced-motion", true),
 		chromedp.WindowSize(1440, 900), chromedp.WSURLReadTimeout(time.Minute),
 	))
 	t.Cleanup(cancel)

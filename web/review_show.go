@@ -99,7 +99,7 @@ func (s *Server) deskPage(f views.Frame, a store.Actor, d *deskItem, refused *ty
 		Labels: labelChoices(r.Labels), ReasonCodes: reasonCodeChoices(r.ReasonCodes), HistorySealed: r.Sealed,
 		OpinionLine: opinionLine(r),
 	}
-	p.Adjudicating = r.Adjudicating
+	p.Adjudicating, p.PersonID, p.Answered = r.Adjudicating, a.UserID, hasAnswered(a, r)
 	p.Claim = string(r.Claim(f.Now).For(a))
 	if d.definition != nil {
 		p.Task = d.definition.Description
@@ -176,10 +176,14 @@ func deskState(now time.Time, a store.Actor, r store.Review) views.DeskState {
 // mayAddOpinion says that the person worked on an item which others settled
 // meanwhile, and has not answered it: what they have can be a second opinion.
 func mayAddOpinion(a store.Actor, r store.Review) bool {
-	return a.MayDecide() && (r.First != nil || r.Draft != nil) &&
-		!slices.ContainsFunc(r.Decisions, func(d store.Decision) bool {
-			return d.UserID == a.UserID && d.UndoneAt == nil && (d.Action == store.Confirm || d.Action == store.Override)
-		})
+	return a.MayDecide() && (r.First != nil || r.Draft != nil) && !hasAnswered(a, r)
+}
+
+// hasAnswered says that a person has signed an answer that stands.
+func hasAnswered(a store.Actor, r store.Review) bool {
+	return slices.ContainsFunc(r.Decisions, func(d store.Decision) bool {
+		return d.UserID == a.UserID && d.UndoneAt == nil && (d.Action == store.Confirm || d.Action == store.Override)
+	})
 }
 
 // isCorrection says that the item was decided before and reopened: any answer

@@ -184,8 +184,8 @@ func (s *site) states() []state {
 	return list
 }
 
-// open shows a state in the browser.
-func (s *site) open(t *testing.T, ctx context.Context, st state) {
+// show brings a state in the browser.
+func (s *site) show(t *testing.T, ctx context.Context, st state) {
 	t.Helper()
 	visit(t, ctx, s.http.URL+st.path)
 	waitFor(t, ctx, `document.readyState === "complete"`)
@@ -208,7 +208,7 @@ func TestBrowserStates(t *testing.T) {
 		if i == 0 || list[i-1].who != st.who {
 			s.browserSignIn(ctx, st.who+"@example.org")
 		}
-		s.open(t, ctx, st)
+		s.show(t, ctx, st)
 		for _, as := range []struct {
 			theme string
 			width int64
