@@ -64,6 +64,7 @@ type Endpoint struct {
 type Server struct {
 	cfg          Config
 	echo         *echo.Echo
+	compressed   http.Handler // echo, its answers compressed
 	sessions     *sessions.CookieStore
 	listeners    *listeners
 	comfortEvery time.Duration
@@ -100,11 +101,21 @@ func New(cfg Config) (*Server, error) {
 	s.echo.HTTPErrorHandler = s.answerError
 	s.echo.Use(s.recovered, middleware.RequestID(), s.securityHeaders, s.bounded)
 	s.routes()
+	var err error
+	if s.compressed, err = compressing(s.echo); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 
 // ServeHTTP answers one request.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.mayCompress(r) {
+		s.compressed.ServeHTTP(w, r)
+		return
+	}
+	s.echo.ServeHTTP(w, r)
+}
 
 // recovered turns a panic into a 500 with an id, so that one bad request can't
 // end the process for everybody.
