@@ -31,7 +31,7 @@ func (s *Server) showEvaluation(c echo.Context) error {
 	p := s.evaluationPage(f, actor, v, definition)
 	p.OtherContent = otherContent(c.QueryParam("trace"), v.Evaluation.Hashes.Trace)
 	if len(v.Decisions) > 0 {
-		sheet, err := ruling.New(definition, &v.Trace, &v.Evaluation)
+		sheet, err := s.sheets.of(definition, &v.Trace, v.Evaluation.Hashes.Trace, &v.Evaluation)
 		if err != nil {
 			return err
 		}

@@ -67,6 +67,7 @@ type Server struct {
 	compressed   http.Handler // echo, its answers compressed
 	sessions     *sessions.CookieStore
 	listeners    *listeners
+	sheets       *sheets
 	comfortEvery time.Duration
 }
 
@@ -93,7 +94,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Wake == nil {
 		cfg.Wake = func() {}
 	}
-	s := &Server{cfg: cfg, echo: echo.New(), sessions: newCookieStore(cfg), comfortEvery: comfortEvery}
+	s := &Server{cfg: cfg, echo: echo.New(), sessions: newCookieStore(cfg), sheets: newSheets(), comfortEvery: comfortEvery}
 	s.listeners = newListeners(cfg.Store, cfg.Now, func(err error) {
 		cfg.Logger.Error("no news for open pages", "error", err.Error())
 	})
