@@ -142,11 +142,12 @@ if (form) {
     if (progress) progress.textContent = s.progress;
     $("#hint").textContent = s.hint;
     for (const el of $$("[data-outcome]")) el.textContent = s[el.dataset.outcome === "text" ? "outcome" : el.dataset.outcome] ?? "";
-    for (const u of s.units) {
-      for (const el of $$(`[data-progress-of="${CSS.escape(u.key)}"]`)) {
-        el.textContent = u.text;
-        el.classList.toggle("done", u.done);
-      }
+    const ruled = new Map(s.units.map((u) => [u.key, u]));
+    for (const el of ruled.size ? $$("[data-progress-of]") : []) {
+      const u = ruled.get(el.dataset.progressOf);
+      if (!u) continue;
+      if (el.textContent !== u.text) el.textContent = u.text;
+      el.classList.toggle("done", u.done);
     }
     const confirm = $("[name=action][value=confirm]", form);
     if (confirm) {

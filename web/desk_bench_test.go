@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
+
 	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/store"
 )
@@ -138,4 +140,135 @@ func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 func middle(list []time.Duration) float64 {
 	slices.Sort(list)
 	return milliseconds(list[len(list)/2])
+}
+
+// timing is how a page came up in a browser.
+type timing struct {
+	// Interactive is the time in milliseconds from the key or click to when the page is
+	// painted and its scripts have run: every key works.
+	Interactive float64
+	Server      float64 // of it, waiting for the first byte of the page
+	Blocked     float64 // milliseconds beyond 50 of each long task
+	Shift       float64 // cumulative layout shift, also of what follows a key
+	Sent        float64 // bytes of the page and of all that it loads, as transferred
+	HTML        float64 // bytes of the page before compression
+	Nodes       float64 // elements
+}
+
+// fromNow notes when the browser is told to go on.
+const fromNow = `sessionStorage.from = performance.timeOrigin + performance.now();`
+
+// takeTiming waits until the page that followed fromNow is at rest, and reads how it came up.
+const takeTiming = `(async () => {
+	const rest = (ms) => new Promise((then) => setTimeout(then, ms));
+	const buffered = (type) => new Promise((then) => {
+		const all = [], o = new PerformanceObserver((l) => all.push(...l.getEntries()));
+		o.observe({ type, buffered: true });
+		setTimeout(() => { o.disconnect(); then(all); }, 50);
+	});
+	while (document.readyState !== "complete" || !performance.getEntriesByType("paint").length) await rest(20);
+	await rest(400);
+	const [page] = performance.getEntriesByType("navigation");
+	const painted = performance.getEntriesByName("first-contentful-paint")[0].startTime;
+	const at = Math.max(painted, page.domContentLoadedEventEnd);
+	const sum = (list, of) => list.reduce((total, x) => total + of(x), 0);
+	return {
+		Interactive: performance.timeOrigin + at - Number(sessionStorage.from),
+		Server: page.responseStart - page.requestStart,
+		Blocked: sum(await buffered("longtask"), (t) => t.duration - 50),
+		Shift: sum(await buffered("layout-shift"), (s) => s.value),
+		Sent: page.transferSize + sum(performance.getEntriesByType("resource"), (r) => r.transferSize),
+		HTML: page.decodedBodySize,
+		Nodes: document.getElementsByTagName("*").length,
+	};
+})()`
+
+// reportTimings gives the median of each figure, the worst shift, and the slowest page.
+func reportTimings(b *testing.B, all []timing) {
+	of := func(get func(timing) float64) []float64 {
+		list := make([]float64, len(all))
+		for i, t := range all {
+			list[i] = get(t)
+		}
+		slices.Sort(list)
+		return list
+	}
+	middle := func(list []float64) float64 { return list[len(list)/2] }
+	interactive := of(func(t timing) float64 { return t.Interactive })
+	b.ReportMetric(middle(interactive), "interactive-ms")
+	b.ReportMetric(interactive[0], "best-ms")
+	b.ReportMetric(interactive[len(interactive)-1], "worst-ms")
+	b.ReportMetric(middle(of(func(t timing) float64 { return t.Server })), "server-ms")
+	b.ReportMetric(middle(of(func(t timing) float64 { return t.Blocked })), "blocked-ms")
+	b.ReportMetric(slices.Max(of(func(t timing) float64 { return t.Shift })), "worst-shift")
+	b.ReportMetric(middle(of(func(t timing) float64 { return t.Sent })), "sent-bytes")
+	b.ReportMetric(middle(of(func(t timing) float64 { return t.HTML })), "html-bytes")
+	b.ReportMetric(middle(of(func(t timing) float64 { return t.Nodes })), "elements")
+}
+
+// BenchmarkBrowserDecideAndNext signs by keyboard in a real Chromium and waits until the
+// next item can be worked on. The first visit, which loads stylesheet and scripts, is left
+// out.
+func BenchmarkBrowserDecideAndNext(b *testing.B) {
+	s := deskSite(b)
+	ctx := browser(b)
+	s.browserSignIn(ctx, "ada@example.org")
+	press(b, ctx, "g")
+	pressAndLoad(b, ctx, "n")
+	const ready = `location.pathname.startsWith("/reviews/") && document.readyState === "complete" && !!document.querySelector("[name=action][value=confirm]")`
+	waitFor(b, ctx, ready)
+	var all []timing
+	for b.Loop() {
+		at := eval[string](b, ctx, `location.pathname`)
+		eval[bool](b, ctx, `document.querySelector("[name=action][value=confirm]").click(); addEventListener("keydown", () => { `+fromNow+` }, true); true`)
+		waitFor(b, ctx, `document.querySelector("#draft-note")?.textContent.startsWith("Draft saved")`) // as for who read on
+		pressAndLoad(b, ctx, "\r", chromedp.KeyModifiers(chromedp.ModifierCtrl))
+		waitFor(b, ctx, ready+` && location.pathname !== "`+at+`"`)
+		all = append(all, eval[timing](b, ctx, takeTiming))
+	}
+	reportTimings(b, all)
+}
+
+// BenchmarkBrowserManyCitations opens items of 200 KB and 500 citations in a real Chromium,
+// each for the first time, and again.
+func BenchmarkBrowserManyCitations(b *testing.B) {
+	var traces []judge.Trace
+	for i := range 12 {
+		t := longTrace()
+		t.ID = fmt.Sprintf("long-%d", i)
+		t.Output = strings.ReplaceAll(t.Output, "in the clinic", fmt.Sprintf("in clinic %d", i))
+		traces = append(traces, t)
+	}
+	s := benchSite(b, judge.BlindNever, traces...)
+	ctx := browser(b)
+	s.browserSignIn(ctx, "ada@example.org")
+	ada, err := s.store.UserByEmail(ctx, "ada@example.org")
+	if err != nil {
+		b.Fatal(err)
+	}
+	paths := make([]string, len(traces))
+	for i := range paths { // so the server has not looked into any
+		id, err := s.store.TakeNext(ctx, ada.Actor(), "default", store.ClaimFilter{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		paths[i] = "/reviews/" + id
+	}
+	visit(b, ctx, s.http.URL+"/queue")
+	open := func(path string) timing {
+		eval[bool](b, ctx, fromNow+`location.assign("`+path+`"); true`)
+		waitFor(b, ctx, `location.pathname === "`+path+`" && document.querySelectorAll("details.citation").length === 500`)
+		return eval[timing](b, ctx, takeTiming)
+	}
+	for _, name := range []string{"first", "again"} {
+		b.Run(name, func(b *testing.B) {
+			var all []timing
+			for b.Loop() {
+				if len(all) < len(paths) {
+					all = append(all, open(paths[len(all)]))
+				}
+			}
+			reportTimings(b, all)
+		})
+	}
 }
