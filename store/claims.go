@@ -189,6 +189,20 @@ func (s *Store) TakeNext(ctx context.Context, a Actor, project string, f ClaimFi
 	return claimed, nil
 }
 
+// PeekNext is the item that TakeNext would claim now, left as it is: somebody else may
+// take it first. ErrNotFound: nothing is there.
+func (s *Store) PeekNext(ctx context.Context, a Actor, project string, f ClaimFilter) (_ string, err error) {
+	defer wrap(&err, "look for the next item")
+	if err := s.authoriseDecider(ctx, a, "queue.listed", "queue"); err != nil {
+		return "", err
+	}
+	p, err := projectNamed(ctx, s.reader, orDefaultProject(project))
+	if err != nil {
+		return "", err
+	}
+	return nextFor(ctx, s.reader, a, p, f, s.clock(), "")
+}
+
 // nextFor finds what ClaimNext would give: what was sent to the actor by name, what
 // is assigned to them, what is assigned to nobody, each in queue order. lock ends
 // the query: empty for who only looks.
