@@ -206,11 +206,12 @@ if (form) {
     if (progress) progress.textContent = s.progress;
     $("#hint").textContent = s.hint;
     for (const el of $$("[data-outcome]")) el.textContent = s[el.dataset.outcome === "text" ? "outcome" : el.dataset.outcome] ?? "";
-    for (const u of s.units) {
-      for (const el of $$(`[data-progress-of="${CSS.escape(u.key)}"]`)) {
-        el.textContent = u.text;
-        el.classList.toggle("done", u.done);
-      }
+    const ruled = new Map(s.units.map((u) => [u.key, u]));
+    for (const el of ruled.size ? $$("[data-progress-of]") : []) {
+      const u = ruled.get(el.dataset.progressOf);
+      if (!u) continue;
+      if (el.textContent !== u.text) el.textContent = u.text;
+      el.classList.toggle("done", u.done);
     }
     const confirm = $("[name=action][value=confirm]", form);
     if (confirm) {
@@ -518,6 +519,13 @@ async function sendKept(key) {
     local.write(key, copy.older?.length ? { older: copy.older } : null);
     follow(home);
   } catch { /* it stays in this browser */ }
+}
+
+// While this item is read the server gets the next one ready. It is told to nobody and
+// claimed for nobody before this one is signed.
+if (form && desk.dataset.standing === "yours") {
+  const ahead = () => fetch("/queue/ahead", { priority: "low" }).catch(() => {}); // without it the next page takes a little longer
+  addEventListener("load", () => setTimeout(ahead, 500));
 }
 
 // After a refused form, its first fault is where the person goes on.

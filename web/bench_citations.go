@@ -17,14 +17,16 @@ import (
 
 const (
 	// mostWhole citations have what is inside on the page itself. Of a trace with
-	// more only the blockSize around the open one have; the script gets the others
-	// as they are opened, in such blocks.
-	mostWhole = 60
-	blockSize = 20
+	// more only the open one and those after it have, wholeAhead in all; the script
+	// gets the others as one is opened, in blocks of blockSize.
+	mostWhole  = 60
+	wholeAhead = 4
+	blockSize  = 20
 	// mostCitations are listed on a desk: as many as rulings are taken of.
 	mostCitations = ruling.MostRulings / 4
 	// shortSource is the longest source, in bytes, that stands on the desk as a
-	// whole, and shortSources how much all of them may be.
+	// whole, and shortSources how much all of them may be. Beside very many citations
+	// none stands there.
 	shortSource  = 6 << 10
 	shortSources = 48 << 10
 )
@@ -54,9 +56,8 @@ func citationsBench(d deskItem, at int) *views.CitationsBench {
 	}
 	open = max(open, 0)
 	b.Units[open].Open = true
-	from := open / blockSize * blockSize
 	for i := range b.Units {
-		if len(b.Units) > mostWhole && (i < from || i >= from+blockSize) {
+		if len(b.Units) > mostWhole && (i < open || i >= open+wholeAhead) {
 			b.Units[i] = folded(&d, b.Units[i])
 		} else {
 			fillCitation(&d, &b.Units[i], all, i)

@@ -37,7 +37,7 @@ func (s *Server) showEvaluation(c echo.Context) error {
 	}
 	p.OtherContent = otherContent(c.QueryParam("trace"), v.Evaluation.Hashes.Trace)
 	if len(v.Decisions) > 0 {
-		sheet, err := ruling.New(definition, &v.Trace, &v.Evaluation)
+		sheet, err := s.sheets.of(definition, &v.Trace, v.Evaluation.Hashes.Trace, &v.Evaluation)
 		if err != nil {
 			return err
 		}

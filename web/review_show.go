@@ -70,7 +70,7 @@ func (s *Server) deskItem(ctx context.Context, r store.Review) (deskItem, error)
 	if err != nil {
 		return deskItem{}, err
 	}
-	sheet, err := ruling.New(definition, &r.Trace, r.Evaluation)
+	sheet, err := s.sheets.of(definition, &r.Trace, r.Hashes.Trace, r.Evaluation)
 	return deskItem{review: r, definition: definition, sheet: sheet}, err
 }
 

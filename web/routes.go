@@ -36,6 +36,7 @@ func (s *Server) routes() {
 	// the contract has it; it changes nothing that a second call would change
 	// again, and a prefetching browser is told apart by its own header.
 	p.GET("/queue/next", s.claimNext)
+	p.GET("/queue/ahead", s.lookAhead)
 	p.POST("/queue/next", s.claimNext, s.needs(store.ClaimReviews, onQueue))
 	p.GET("/reviews/:id", s.showReview)
 	p.GET("/reviews/:id/citations", s.showCitations)
