@@ -86,7 +86,7 @@ addEventListener("keydown", (e) => {
   }
   if (e.key === "g") { prefix = Date.now(); return; }
   if (e.key === "?") return stop(() => $("#help")?.togglePopover());
-  if (e.key === "/") return stop(() => hot("/")?.focus());
+  if (e.key === "/") return stop(() => { const find = $("[data-find-open]:not([hidden])"); find ? find.click() : hot("/")?.focus(); });
 
   if (units.length && e.key === "j") return stop(() => go(current + 1));
   if (units.length && e.key === "k") return stop(() => go(current - 1));

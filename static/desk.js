@@ -69,12 +69,15 @@ if (units[current]) show(units[current]);
 
 // Of very many citations what is inside comes from the server when one is opened,
 // a block at a time. Without a script there is a link in its place.
-async function fill(unit) {
+// fill resolves when it came, or did not; what comes already is waited for.
+function fill(unit) {
   const body = $("[data-body]", unit);
-  if (!body || body.ariaBusy) return;
+  return body && (body.coming ??= bring(body));
+}
+async function bring(body, which = "at=" + body.dataset.body) {
   body.ariaBusy = "true";
   try {
-    const answer = await fetch(`${home}/citations?at=${body.dataset.body}`, { headers: { Accept: "text/html" } });
+    const answer = await fetch(`${home}/citations?${which}`, { headers: { Accept: "text/html" } });
     if (!answer.ok || answer.redirected) throw new Error(answer.status);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     for (const inside of $$("[data-body-of]", page)) {
@@ -92,7 +95,7 @@ async function fill(unit) {
       }
     }
   } catch {
-    body.ariaBusy = null; // the link in it leads to the same
+    body.ariaBusy = body.coming = null; // the link in it leads to the same
   }
 }
 
@@ -102,6 +105,7 @@ function openTarget() {
   if (!at) return;
   if ("open" in at) at.open = true;
   at.closest("details:not([open])")?.setAttribute("open", "");
+  at.closest("[popover]:not(:popover-open)")?.showPopover(); // a comment stands in a drawer
   const i = units.indexOf(at);
   if (i >= 0) go(i);
 }
@@ -202,11 +206,12 @@ if (form) {
     if (progress) progress.textContent = s.progress;
     $("#hint").textContent = s.hint;
     for (const el of $$("[data-outcome]")) el.textContent = s[el.dataset.outcome === "text" ? "outcome" : el.dataset.outcome] ?? "";
-    for (const u of s.units) {
-      for (const el of $$(`[data-progress-of="${CSS.escape(u.key)}"]`)) {
-        el.textContent = u.text;
-        el.classList.toggle("done", u.done);
-      }
+    const ruled = new Map(s.units.map((u) => [u.key, u]));
+    for (const el of ruled.size ? $$("[data-progress-of]") : []) {
+      const u = ruled.get(el.dataset.progressOf);
+      if (!u) continue;
+      if (el.textContent !== u.text) el.textContent = u.text;
+      el.classList.toggle("done", u.done);
     }
     const confirm = $("[name=action][value=confirm]", form);
     if (confirm) {
@@ -456,20 +461,32 @@ if (form) {
   keys.push((e, digit) => {
     const unit = units[current];
     if (!unit || e.shiftKey) return false;
+    if ($("[data-body]", unit) && /^[aefqs1-9]$/.test(digit || e.key)) {
+      // Its choices are still on their way: the key waits for them.
+      fill(unit).then(() => {
+        if ($("[data-body]", unit)) return tell("This citation could not be loaded, so nothing was ruled. Open it by its link, or try again.");
+        tell("");
+        if (units[current] === unit) rule(unit, e.key, digit);
+      });
+      return true;
+    }
+    return rule(unit, e.key, digit);
+  });
+  function rule(unit, key, digit) {
     const at = document.activeElement?.closest?.("fieldset");
-    if (e.key === "a") {
+    if (key === "a") {
       const agree = $("[data-agree]", unit);
       if (!agree) return false;
       agree.click();
       return true;
     }
-    const word = { u: "uphold", r: "reject" }[e.key];
+    const word = { u: "uphold", r: "reject" }[key];
     if (word) {
       const sets = $$("fieldset", unit).filter((f) => $(`input[value=${word}]`, f));
       const set = sets.find((f) => f === at) || sets.find((f) => !$("input:checked", f)) || sets[0];
       if (set) { tick($(`input[value=${word}]`, set)); return true; }
     }
-    const row = /^[a-z]$/.test(e.key) && $(`[data-key="${e.key}"]`, unit);
+    const row = /^[a-z]$/.test(key) && $(`[data-key="${key}"]`, unit);
     if (row) { cycle(row); return true; }
     if (digit) {
       const inFocus = at && unit.contains(at) ? at : null;
@@ -478,8 +495,14 @@ if (form) {
       if (input) { tick(input); return true; }
     }
     return false;
-  });
+  }
 }
+
+// What is not loaded yet can't be searched: finding waits for it.
+addEventListener("findtext", (e) => {
+  const body = $("[data-body]");
+  if (body) e.detail.wait(bring(body, "all=1"));
+});
 
 // A copy of an item that its person signed is thrown away. One of an item that they
 // can't sign now goes to the server, and the page shows it from there.
@@ -496,6 +519,13 @@ async function sendKept(key) {
     local.write(key, copy.older?.length ? { older: copy.older } : null);
     follow(home);
   } catch { /* it stays in this browser */ }
+}
+
+// While this item is read the server gets the next one ready. It is told to nobody and
+// claimed for nobody before this one is signed.
+if (form && desk.dataset.standing === "yours") {
+  const ahead = () => fetch("/queue/ahead", { priority: "low" }).catch(() => {}); // without it the next page takes a little longer
+  addEventListener("load", () => setTimeout(ahead, 500));
 }
 
 // After a refused form, its first fault is where the person goes on.

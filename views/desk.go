@@ -54,6 +54,9 @@ type DeskPage struct {
 	// Task is what the judge is asked, in a sentence: what a reviewer answers too.
 	Task string
 
+	// MayManage leads to where a lead assigns the item and ends claims on it.
+	MayManage bool
+
 	EvaluationID  string
 	TraceID       string
 	ItemTitle     string // the trace's question or id, shortened by the caller

@@ -23,7 +23,7 @@ func (s *Server) claimNext(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.cfg.Store.ClaimNext(c.Request().Context(), user(c).Actor(), project, store.ClaimFilter{
+	id, err := s.cfg.Store.TakeNext(c.Request().Context(), user(c).Actor(), project, store.ClaimFilter{
 		Judge: formOrQuery(c, "judge"), Domain: formOrQuery(c, "domain"),
 	})
 	if errors.Is(err, store.ErrNotFound) {
@@ -33,7 +33,7 @@ func (s *Server) claimNext(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.leadTo(c, reviewPath(r.ReviewID))
+	return s.leadTo(c, reviewPath(id))
 }
 
 // isPrefetch says that the browser fetches ahead and nobody asked yet.

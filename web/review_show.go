@@ -32,7 +32,9 @@ func (s *Server) renderReview(c echo.Context, id string, status int, refused *ty
 	p.Bench = benchOf(item)
 	p.Inputs = besideBench(p.Inputs, item.sheet)
 	if kind := item.sheet.Kind; p.Proposal != nil && kind != ruling.Own {
-		p.Proposal.Findings = nil // the workbench has them, each where it belongs
+		// The workbench has them, each where it belongs; a critical error that the
+		// report names apart from the steps belongs to none.
+		p.Proposal.Findings = slices.DeleteFunc(slices.Clone(p.Proposal.Findings), func(f judge.Finding) bool { return f.Class != "critical_error" || f.Step > 0 })
 	}
 	s.cfg.Store.Look(user(c).Actor(), item.review.EvaluationID, store.SawDesk, item.review.Sealed)
 	return s.render(c, status, views.Desk(p))
@@ -68,7 +70,7 @@ func (s *Server) deskItem(ctx context.Context, r store.Review) (deskItem, error)
 	if err != nil {
 		return deskItem{}, err
 	}
-	sheet, err := ruling.New(definition, &r.Trace, r.Evaluation)
+	sheet, err := s.sheets.of(definition, &r.Trace, r.Hashes.Trace, r.Evaluation)
 	return deskItem{review: r, definition: definition, sheet: sheet}, err
 }
 
@@ -102,6 +104,7 @@ func (s *Server) deskPage(f views.Frame, a store.Actor, d *deskItem, refused *ty
 	if d.definition != nil {
 		p.Task = d.definition.Description
 	}
+	p.MayManage = isLead(a) && r.State != "decided" && r.State != "closed"
 	p.MayReopen = r.State == "decided" && (isLead(a) || r.Settled != nil && r.Settled.UserID == a.UserID)
 	if r.UndoUntil != nil {
 		p.Undo = *r.UndoUntil
@@ -237,8 +240,11 @@ func summaryOf(report json.RawMessage) string {
 func signatureOf(d store.Decision, final bool) views.Signature {
 	said := views.Signature{
 		Name: d.UserName, Severity: d.Severity, OverQuota: d.OverQuota, Undone: d.UndoneAt != nil, Action: d.Action, Mark: views.Mark{Verdict: d.Verdict, Label: d.Label},
-		Choice: d.Choice, First: views.Mark{Verdict: d.FirstVerdict, Label: d.FirstLabel}, ReasonCode: d.ReasonCode, Comment: d.Comment, Confidence: d.Confidence, Blind: d.Blind,
+		Choice: d.Choice, ReasonCode: d.ReasonCode, Comment: d.Comment, Confidence: d.Confidence, Blind: d.Blind,
 		Seconds: int(d.Seconds), At: d.At, Final: final,
+	}
+	if !d.VerdictVisible { // what was answered with the verdict in sight was no first answer
+		said.First = views.Mark{Verdict: d.FirstVerdict, Label: d.FirstLabel}
 	}
 	if d.Signature != nil {
 		said.Role, said.Qualification, said.Affirmation = roleWords[d.Signature.Role], d.Signature.Qualification, d.Signature.Affirmation

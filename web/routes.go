@@ -36,6 +36,7 @@ func (s *Server) routes() {
 	// the contract has it; it changes nothing that a second call would change
 	// again, and a prefetching browser is told apart by its own header.
 	p.GET("/queue/next", s.claimNext)
+	p.GET("/queue/ahead", s.lookAhead)
 	p.POST("/queue/next", s.claimNext, s.needs(store.ClaimReviews, onQueue))
 	p.GET("/reviews/:id", s.showReview)
 	p.GET("/reviews/:id/citations", s.showCitations)
@@ -62,9 +63,11 @@ func (s *Server) routes() {
 	p.POST("/reviews/:id/undo", s.undoDecision, s.needs(store.UndoDecisions, onOne("review")))
 	p.POST("/reviews/:id/second-opinion", s.addSecondOpinion, s.needs(store.AddSecondOpinions, onOne("review")), s.asOpened)
 	p.POST("/reviews/:id/opinions", s.raiseOpinions, s.needs(store.RaiseOpinions, onOne("review")))
+	p.POST("/reviews/:id/change", s.changeReview, s.needs(store.ChangeItems, onOne("review")))
 	p.POST("/reviews/:id/reassign", s.reassignReview, s.needs(store.ReassignReviews, onOne("review")))
 	p.GET("/evaluations", s.listEvaluations)
 	p.GET("/evaluations/:id", s.showEvaluation)
+	p.GET("/evaluations/:id/attempts/:n", s.showAttempt)
 	p.POST("/evaluations/:id/retry", s.retryEvaluation, s.needs(store.RetryEvaluations, onOne("evaluation")))
 	p.POST("/evaluations/:id/request", s.requestReview, s.needs(store.RequestReviews, onOne("evaluation")))
 	p.POST("/evaluations/:id/expose", s.exposeEvaluation, s.needs(store.ExposeEvaluation, onOne("evaluation")))
