@@ -21,7 +21,7 @@ var rules = []struct {
 	ours  []string // packages of ours it may import
 	reach []string // outside packages that only it may import
 }{
-	{of: "judge/agreement"},
+	{of: "judge/agreement/...", ours: []string{"judge/agreement/..."}},
 	{of: "judge/openai", ours: []string{"judge/..."}, reach: []string{"github.com/openai/openai-go/..."}},
 	{of: "judge/...", ours: []string{"judge/..."}},
 	{of: "migrations"},

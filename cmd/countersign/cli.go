@@ -17,6 +17,7 @@ type cli struct {
 	Import      importCmd      `cmd:"" help:"Import trace files into a project."`
 	Judge       judgeCmd       `cmd:"" help:"Judge a trace file without a server or database."`
 	Calibration calibrationCmd `cmd:"" help:"Show how far judges agree with people."`
+	Agreement   agreementCmd   `cmd:"" help:"Compute agreement statistics of any ratings file; no project needed."`
 	Policy      policyCmd      `cmd:"" help:"Show, set and try the policy of a project: what is sent to people, blindness, endpoints, models."`
 	Rerun       rerunCmd       `cmd:"" help:"Judge history again: what failed, or all by another version or model. The cost is shown first."`
 	Export      exportCmd      `cmd:"" help:"Write evaluations, decisions, labels, the audit log or traces."`

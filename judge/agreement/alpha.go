@@ -33,62 +33,107 @@ type Alpha struct {
 // coincidence matrix (Krippendorff 1980, 2011; Hayes & Krippendorff 2007).
 // values are the numbers behind the labels, in the order of the scale; they
 // are needed for interval and ratio (there none negative) and ignored for the
-// others. There is no standard error here: KrippendorffGwet has one.
+// others. There is no standard error here: resample
+// draws one, and KrippendorffGwet has one in closed form.
 //
 // Undefined when no item has two labels, when all labels are the same, and for
 // a metric or values that do not fit.
 func KrippendorffAlpha(it Items, metric Metric, values []float64) Alpha {
+	return KrippendorffAlphaTimes(it, nil, metric, values)
+}
+
+// KrippendorffAlphaTimes is KrippendorffAlpha where item i counts times[i] times, 0
+// or more; nil: once each. It is how rows that occur often are counted once.
+func KrippendorffAlphaTimes(it Items, times []int, metric Metric, values []float64) Alpha {
+	return AlphaByTimes(it, metric, values)(times)
+}
+
+// AlphaByTimes prepares KrippendorffAlphaTimes for many computations over the same
+// items, as a bootstrap makes them. The result is not safe for concurrent use.
+func AlphaByTimes(it Items, metric Metric, values []float64) func(times []int) Alpha {
 	q := len(it.labels)
-	total := make([]float64, q) // n_c: labels of this kind on paired items
-	a := Alpha{}
+	type given struct{ label, count int }
+	type unit struct {
+		at    int // item
+		m     int // labels given
+		given []given
+	}
+	var units []unit // items with two or more labels
 	for i, row := range it.counts {
 		if it.given[i] < 2 {
 			continue
 		}
-		a.N++
-		a.Pairable += it.given[i]
+		u := unit{at: i, m: it.given[i]}
 		for k, c := range row {
-			total[k] += float64(c)
+			if c > 0 {
+				u.given = append(u.given, given{k, c})
+			}
 		}
+		units = append(units, u)
 	}
-	difference, bad := squaredDifference(metric, values, total)
-	switch {
-	case bad != "":
-		a.Undefined = bad
-		return a
-	case a.Pairable == 0:
-		a.Undefined = "no item has two labels"
-		return a
-	}
-	n := float64(a.Pairable)
-	for i, row := range it.counts {
-		if it.given[i] < 2 {
-			continue
+	total := make([]float64, q) // n_c: labels of this kind on paired items
+	return func(times []int) Alpha {
+		a := Alpha{}
+		if times != nil && len(times) != len(it.counts) {
+			a.Undefined = fmt.Sprintf("%d items with %d numbers of times", len(it.counts), len(times))
+			return a
 		}
-		within := 0.0
-		for c := range row {
+		often := func(u unit) int {
+			if times == nil {
+				return 1
+			}
+			return times[u.at]
+		}
+		clear(total)
+		for _, u := range units {
+			f := often(u)
+			if f <= 0 {
+				continue
+			}
+			a.N += f
+			a.Pairable += f * u.m
+			for _, g := range u.given {
+				total[g.label] += float64(f * g.count)
+			}
+		}
+		difference, bad := squaredDifference(metric, values, total)
+		switch {
+		case bad != "":
+			a.Undefined = bad
+			return a
+		case a.Pairable == 0:
+			a.Undefined = "no item has two labels"
+			return a
+		}
+		n := float64(a.Pairable)
+		for _, u := range units {
+			f := often(u)
+			if f <= 0 || len(u.given) < 2 {
+				continue
+			}
+			within := 0.0
+			for i, c := range u.given {
+				for _, k := range u.given[:i] {
+					within += 2 * float64(c.count) * float64(k.count) * difference(c.label, k.label)
+				}
+			}
+			a.Observed += float64(f) * within / float64(u.m-1) / n
+		}
+		for c := range total {
 			for k := range c {
-				if row[c] > 0 && row[k] > 0 {
-					within += 2 * float64(row[c]) * float64(row[k]) * difference(c, k)
+				if total[c] > 0 && total[k] > 0 {
+					a.Expected += 2 * total[c] * total[k] * difference(c, k) / (n * (n - 1))
 				}
 			}
 		}
-		a.Observed += within / float64(it.given[i]-1) / n
-	}
-	for c := range total {
-		for k := range c {
-			if total[c] > 0 && total[k] > 0 {
-				a.Expected += 2 * total[c] * total[k] * difference(c, k) / (n * (n - 1))
-			}
+		if a.Expected == 0 {
+			a.Undefined = "all labels are the same, so there is nothing to disagree about"
+			return a
 		}
-	}
-	if a.Expected == 0 {
-		a.Undefined = "all labels are the same, so there is nothing to disagree about"
+		a.Value = 1 - a.Observed/a.Expected
+		a.Estimate = a.withoutInterval("the interval of alpha comes from a bootstrap over items")
 		return a
 	}
-	a.Value = 1 - a.Observed/a.Expected
-	a.Estimate = a.withoutInterval("no standard error is computed for this form of alpha")
-	return a
 }
 
 // squaredDifference is the metric as a function of two labels, c after k.
@@ -97,13 +142,14 @@ func squaredDifference(metric Metric, values, total []float64) (func(c, k int) f
 	case MetricNominal:
 		return func(int, int) float64 { return 1 }, ""
 	case MetricOrdinal:
-		return func(c, k int) float64 {
-			between := -(total[c] + total[k]) / 2
-			for g := k; g <= c; g++ {
-				between += total[g]
-			}
-			return between * between
-		}, ""
+		// The labels from k to c less half of both ends are the distance of
+		// their mean ranks.
+		rank, before := make([]float64, len(total)), 0.0
+		for g, t := range total {
+			rank[g] = before + t/2
+			before += t
+		}
+		return func(c, k int) float64 { d := rank[c] - rank[k]; return d * d }, ""
 	case MetricInterval, MetricRatio:
 	default:
 		return nil, fmt.Sprintf("level %q is not nominal, ordinal, interval or ratio", metric)
@@ -213,11 +259,11 @@ func KrippendorffGwet(it Items, w Weights, level float64) Coefficient {
 // expected_disagreement and pairable.
 func (a Alpha) MarshalJSON() ([]byte, error) {
 	out := struct {
-		estimateJSON
+		Figure
 		Observed *float64 `json:"observed_disagreement"`
 		Expected *float64 `json:"expected_disagreement"`
 		Pairable int      `json:"pairable"`
-	}{estimateJSON: a.wire(), Pairable: a.Pairable}
+	}{Figure: a.Figure(), Pairable: a.Pairable}
 	if a.Pairable > 0 && a.Defined() {
 		out.Observed, out.Expected = &a.Observed, &a.Expected
 	}

@@ -150,13 +150,13 @@ func BrennanPrediger(m Confusion, w Weights, level float64) Coefficient {
 func (c Coefficient) MarshalJSON() ([]byte, error) { return json.Marshal(c.wire()) }
 
 type coefficientJSON struct {
-	estimateJSON
+	Figure
 	Observed *float64 `json:"observed"`
 	Expected *float64 `json:"expected"`
 }
 
 func (c Coefficient) wire() coefficientJSON {
-	out := coefficientJSON{estimateJSON: c.Estimate.wire()}
+	out := coefficientJSON{Figure: c.Estimate.Figure()}
 	if c.N > 0 {
 		out.Observed, out.Expected = &c.Observed, &c.Expected
 	}

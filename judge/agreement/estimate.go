@@ -59,9 +59,10 @@ func (e Estimate) Wald(level float64) (low, high float64, ok bool) {
 }
 
 // Student is the interval value ± t(n-1) SE clipped to [-1,1], the convention
-// of Gwet (2014) and irrCAC. ok is as for Wald, and false for n < 2.
+// of Gwet (2014) and irrCAC. ok is as for Wald, and false for n < 2 and for a value
+// below -1, which single labels can cause and a clipped interval cannot hold.
 func (e Estimate) Student(level float64) (low, high float64, ok bool) {
-	if !e.HasInterval() || e.SE == 0 || e.N < 2 || checkLevel(level) != "" {
+	if !e.HasInterval() || e.SE == 0 || e.N < 2 || e.Value < -1 || checkLevel(level) != "" {
 		return 0, 0, false
 	}
 	d := tQuantile(level, float64(e.N-1)) * e.SE
@@ -90,6 +91,8 @@ func (e Estimate) withStudent(level float64) Estimate {
 		return e.withoutInterval("one item gives no interval")
 	case e.SE == 0:
 		return e.withoutInterval(noSpreadAtAll)
+	case e.Value < -1:
+		return e.withoutInterval("the value is below -1, which items with a single label can cause, and no interval within -1 and 1 holds it")
 	}
 	e.Low, e.High, _ = e.Student(level)
 	e.Method = MethodStudent
@@ -119,8 +122,8 @@ func checkLevel(level float64) string {
 	return fmt.Sprintf("confidence level %v is not between 0 and 1", level)
 }
 
-// estimateJSON is the written form: null stands for what is undefined.
-type estimateJSON struct {
+// Figure is an estimate as it is written: nil stands for what is undefined.
+type Figure struct {
 	Value      *float64 `json:"value"`
 	SE         *float64 `json:"se"`
 	Low        *float64 `json:"ci_low"`
@@ -131,8 +134,9 @@ type estimateJSON struct {
 	NoInterval string   `json:"no_interval,omitempty"`
 }
 
-func (e Estimate) wire() estimateJSON {
-	out := estimateJSON{N: e.N, Undefined: e.Undefined, NoInterval: e.NoInterval}
+// Figure is the written form of the estimate, to stand among a type's other fields.
+func (e Estimate) Figure() Figure {
+	out := Figure{N: e.N, Undefined: e.Undefined, NoInterval: e.NoInterval}
 	if !e.Defined() {
 		return out
 	}
@@ -145,4 +149,4 @@ func (e Estimate) wire() estimateJSON {
 
 // MarshalJSON writes value, se, ci_low, ci_high, ci_method and n; what is
 // undefined is null, and undefined or no_interval gives the reason.
-func (e Estimate) MarshalJSON() ([]byte, error) { return json.Marshal(e.wire()) }
+func (e Estimate) MarshalJSON() ([]byte, error) { return json.Marshal(e.Figure()) }

@@ -101,11 +101,11 @@ func (it Items) observed(i int, w Weights) float64 {
 	return sum / (g * (g - 1))
 }
 
-// itemModel is a chance model over items: pe, and the part of it that each item
+// itemModel is a chance model over items: pe, and the part of it that item i
 // carries (its mean is pe; nil where pe is fixed beforehand).
 type itemModel struct {
 	pe   float64
-	item func(counts []int, given int) float64
+	item func(i int) float64
 }
 
 // multi computes a coefficient over items by Gwet's linearisation (2014): each
@@ -162,7 +162,7 @@ func multi(it Items, w Weights, level float64, model func(rated []int) itemModel
 			u = up * (agreed[at] - c.pe) / (1 - c.pe)
 		}
 		if c.item != nil {
-			u -= 2 * (1 - v) * (c.item(it.counts[i], it.given[i]) - c.pe) / (1 - c.pe)
+			u -= 2 * (1 - v) * (c.item(i) - c.pe) / (1 - c.pe)
 		}
 		sum += (u - v) * (u - v)
 	}
@@ -182,6 +182,18 @@ func (it Items) unanimous(i int) bool {
 		}
 	}
 	return true
+}
+
+// Counts is a copy of the counts, items by labels of the scale.
+func (it Items) Counts() [][]int {
+	out := make([][]int, len(it.counts))
+	cells := make([]int, len(it.counts)*len(it.labels))
+	q := len(it.labels)
+	for i, row := range it.counts {
+		out[i] = cells[i*q : (i+1)*q : (i+1)*q]
+		copy(out[i], row)
+	}
+	return out
 }
 
 // N is the number of items with at least one label.

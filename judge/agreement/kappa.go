@@ -82,6 +82,27 @@ func CohenKappa(m Confusion, w Weights, level float64) Kappa {
 	return k
 }
 
+// CohenKappaValue is the value of CohenKappa alone, for repeated computation; ok is
+// false where kappa is undefined.
+func CohenKappaValue(m Confusion, w Weights) (value float64, ok bool) {
+	if m.refuse(w) != "" {
+		return 0, false
+	}
+	if r := constant(m.rows, m.n); r >= 0 && r == constant(m.cols, m.n) {
+		return 0, false
+	}
+	pe, square := 0.0, float64(m.n)*float64(m.n)
+	for i, row := range w {
+		for j, v := range row {
+			pe += v * float64(m.rows[i]) * float64(m.cols[j]) / square
+		}
+	}
+	if 1-pe < 1e-12 {
+		return 0, false
+	}
+	return (m.weighted(w) - pe) / (1 - pe), true
+}
+
 // MarshalJSON writes the coefficient's fields with se0, z and p_value; null
 // where there is no test, with the reason in no_test.
 func (k Kappa) MarshalJSON() ([]byte, error) {

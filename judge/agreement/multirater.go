@@ -24,10 +24,10 @@ func MultiGwetAC(it Items, w Weights, level float64) Coefficient {
 		for _, v := range p {
 			pe += t * v * (1 - v)
 		}
-		return itemModel{pe, func(counts []int, given int) float64 {
+		return itemModel{pe, func(i int) float64 {
 			e := 0.0
-			for k, c := range counts {
-				e += t * (1 - p[k]) * float64(c) / float64(given)
+			for k, c := range it.counts[i] {
+				e += t * (1 - p[k]) * float64(c) / float64(it.given[i])
 			}
 			return e
 		}}
@@ -48,10 +48,10 @@ func MultiScottPi(it Items, w Weights, level float64) Coefficient {
 			}
 			pe += p[k] * wp[k]
 		}
-		return itemModel{pe, func(counts []int, given int) float64 {
+		return itemModel{pe, func(i int) float64 {
 			e := 0.0
-			for k, c := range counts {
-				e += wp[k] * float64(c) / float64(given)
+			for k, c := range it.counts[i] {
+				e += wp[k] * float64(c) / float64(it.given[i])
 			}
 			return e
 		}}

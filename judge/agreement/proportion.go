@@ -3,6 +3,8 @@ package agreement
 import (
 	"fmt"
 	"math"
+
+	"github.com/countersign/countersign/judge/agreement/internal/beta"
 )
 
 // Interval is a two-sided confidence interval.
@@ -70,10 +72,10 @@ func ClopperPearson(x, n int, level float64) (Interval, error) {
 	tail, s, f := (1-level)/2, float64(x), float64(n-x)
 	low, high := 0.0, 1.0
 	if x > 0 {
-		low = betaQuantile(tail, s, f+1)
+		low = beta.Quantile(tail, s, f+1)
 	}
 	if x < n {
-		high = betaQuantile(1-tail, s+1, f)
+		high = beta.Quantile(1-tail, s+1, f)
 	}
 	return ends(x, n, low, high), nil
 }
@@ -98,7 +100,7 @@ func Jeffreys(x, n int, level float64) (Interval, error) {
 		return Interval{}, err
 	}
 	tail, a, b := (1-level)/2, float64(x)+0.5, float64(n-x)+0.5
-	return Interval{betaQuantile(tail, a, b), betaQuantile(1-tail, a, b)}, nil
+	return Interval{beta.Quantile(tail, a, b), beta.Quantile(1-tail, a, b)}, nil
 }
 
 // Proportion is x of n with Wilson's interval and the Wald standard error

@@ -4,12 +4,33 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"testing"
 
 	"github.com/countersign/countersign/judge/agreement"
 )
 
-// statistics computes the named values of a vector, by its statistic.
-var statistics = map[string]func(vector) (map[string]any, error){
+// statistic computes the named values of a vector.
+type statistic = func(vector) (map[string]any, error)
+
+// allStatistics are those of every family, by name.
+func allStatistics(t *testing.T) map[string]statistic {
+	t.Helper()
+	all := map[string]statistic{}
+	for _, family := range []map[string]statistic{
+		raterStatistics, scoreStatistics, classifierStatistics, forecastStatistics, populationStatistics,
+		driftStatistics, latentStatistics, resampleStatistics,
+	} {
+		for name, f := range family {
+			if all[name] != nil {
+				t.Fatalf("statistic %q is in two families", name)
+			}
+			all[name] = f
+		}
+	}
+	return all
+}
+
+var raterStatistics = map[string]statistic{
 	"proportion_ci": proportionCI,
 	"percent_agreement": twoRaters(func(m agreement.Confusion, _ agreement.Weights, level float64) map[string]any {
 		return estimate(agreement.Agreement(m, level))
@@ -40,6 +61,13 @@ var statistics = map[string]func(vector) (map[string]any, error){
 	"marginal_homogeneity":                twoRaters(marginal),
 	"mcnemar":                             mcnemar,
 	"category_kappa":                      twoRaters(nil),
+	"conger_kappa":                        conger,
+	"light_kappa":                         light,
+	"benchmark_membership":                benchmark,
+	"binomial_test":                       binomialTest,
+	"two_proportion_test":                 twoProportions,
+	"proportion_difference_ci":            twoProportions,
+	"cochran_q":                           cochran,
 }
 
 func twoRaters(f func(agreement.Confusion, agreement.Weights, float64) map[string]any) func(vector) (map[string]any, error) {
@@ -102,7 +130,10 @@ func estimate(e agreement.Estimate) map[string]any {
 
 func coefficient(c agreement.Coefficient) map[string]any {
 	out := estimate(c.Estimate)
-	out["pa"], out["pe"] = c.Observed, c.Expected
+	out["pa"], out["pe"] = nil, nil
+	if c.N > 0 {
+		out["pa"], out["pe"] = c.Observed, c.Expected
+	}
 	return out
 }
 
@@ -111,7 +142,10 @@ func coefficient(c agreement.Coefficient) map[string]any {
 func cohen(m agreement.Confusion, w agreement.Weights, level float64) map[string]any {
 	k := agreement.CohenKappa(m, w, level)
 	out := estimate(k.Estimate)
-	out["kappa"], out["po"], out["pe"] = out["value"], k.Observed, k.Expected
+	out["kappa"], out["po"], out["pe"] = out["value"], nil, nil
+	if k.N > 0 {
+		out["po"], out["pe"] = k.Observed, k.Expected
+	}
 	for _, name := range []string{"ci_low", "ci_high", "ci_low_t", "ci_high_t", "se0", "z", "p_value"} {
 		out[name] = nil
 	}
@@ -314,5 +348,116 @@ func mcnemar(v vector) (map[string]any, error) {
 	out := map[string]any{"p_exact": p.Exact, "p_midp": p.MidP}
 	test(out, "chi2", "p_chi2", p.Plain)
 	test(out, "chi2_cc", "p_chi2_cc", p.Corrected)
+	return out, nil
+}
+
+func (v vector) ratings() (agreement.Ratings, agreement.Weights, error) {
+	rows := make([][]string, len(v.Input.Ratings))
+	for i, row := range v.Input.Ratings {
+		rows[i] = texts(row)
+	}
+	r, err := agreement.NewRatings(v.scale(v.Input.Ratings...), rows)
+	if err != nil {
+		return r, nil, err
+	}
+	w, err := v.weights(len(r.Labels()))
+	return r, w, err
+}
+
+func conger(v vector) (map[string]any, error) {
+	r, w, err := v.ratings()
+	if err != nil {
+		return nil, err
+	}
+	return coefficient(agreement.CongerKappa(r, w, v.level())), nil
+}
+
+func light(v vector) (map[string]any, error) {
+	r, w, err := v.ratings()
+	if err != nil {
+		return nil, err
+	}
+	return estimate(agreement.LightKappa(r, w)), nil
+}
+
+func benchmark(v vector) (map[string]any, error) {
+	var in struct {
+		Coefficient float64
+		SE          float64
+		Intervals   [][2]float64 `json:"intervals_high_to_low"`
+	}
+	if err := v.read(&in); err != nil {
+		return nil, err
+	}
+	var bands []agreement.Band
+	if in.Intervals == nil {
+		bands = agreement.LandisKoch()
+	}
+	for _, b := range in.Intervals {
+		bands = append(bands, agreement.Band{Low: b[0], High: b[1]})
+	}
+	p, err := agreement.Membership(in.Coefficient, in.SE, bands)
+	if err != nil {
+		return map[string]any{"cumulative": nil}, nil
+	}
+	return map[string]any{"cumulative": list(p)}, nil
+}
+
+func list[T float64 | int](p []T) []any {
+	out := make([]any, len(p))
+	for i, v := range p {
+		out[i] = float64(v)
+	}
+	return out
+}
+
+func binomialTest(v vector) (map[string]any, error) {
+	var in struct {
+		X, N int
+		P0   float64
+	}
+	if err := v.read(&in); err != nil {
+		return nil, err
+	}
+	p, err := agreement.BinomialTest(in.X, in.N, in.P0)
+	if err != nil {
+		return map[string]any{"p_value": nil}, nil
+	}
+	return map[string]any{"p_value": p}, nil
+}
+
+func twoProportions(v vector) (map[string]any, error) {
+	var in struct{ X1, N1, X2, N2 int }
+	if err := v.read(&in); err != nil {
+		return nil, err
+	}
+	out := map[string]any{"diff": nil, "ci": nil, "ci_low": nil, "ci_high": nil, "z": nil, "p_value": nil}
+	d, err := agreement.TwoProportions(in.X1, in.N1, in.X2, in.N2, v.level())
+	if err != nil {
+		return out, nil
+	}
+	out["diff"], out["ci"], out["ci_low"], out["ci_high"] = d.Value, []any{d.Low, d.High}, d.Low, d.High
+	if d.NoTest == "" {
+		out["z"], out["p_value"] = d.Z, d.P
+	}
+	return out, nil
+}
+
+func cochran(v vector) (map[string]any, error) {
+	var right [][]bool
+	for i, row := range v.Input.Ratings {
+		var of []bool
+		for _, c := range row {
+			switch c {
+			case 0.0, 1.0, true, false:
+				of = append(of, c == 1.0 || c == true)
+			default:
+				return nil, fmt.Errorf("item %d holds %v, which is not 0 or 1", i+1, c)
+			}
+		}
+		right = append(right, of)
+	}
+	out := map[string]any{"df": nil}
+	test(out, "q", "p_value", agreement.CochranQ(right))
 	return out, nil
 }

@@ -27,38 +27,73 @@ type vector struct {
 		Categories    []any
 		CategoryIndex int `json:"category_index"`
 		Convention    string
+		// Options of single families.
+		Alpha        *float64
+		Clip         float64
+		Bins         int
+		Strategy     string
+		DDOF         int             `json:"variance_ddof"`
+		Lambda       json.RawMessage `json:"lambda_"`
+		LambdaFrom   string          `json:"lambda_formula"`
+		Mu0          float64         `json:"mu0"`
+		Sigma        float64
+		Width        float64 `json:"L"`
+		Limits       string
+		Delta        float64
+		Threshold    float64
+		Direction    string
+		K, H         float64
+		Epsilon      float64
+		Q            float64 `json:"q_fdr"`
+		Score        string
+		MinHumans    int `json:"min_humans_per_instance"`
+		MinInstances int `json:"min_instances_per_human"`
 	}
-	Input struct {
-		Type        string
-		Matrix      [][]int
-		Categories  []any
-		X, Y        json.RawMessage
-		Ratings     [][]any `json:"units_by_raters"`
-		Counts      [][]int `json:"units_by_categories"`
-		B, C        int
-		N           int         `json:"n"`
-		Coefficient float64     `json:"coefficient"`
-		SE          float64     `json:"se"`
-		Intervals   [][]float64 `json:"intervals_high_to_low"`
-	}
+	Input            input
 	Expected         map[string]any
 	Tolerance        map[string]float64
 	Precise          map[string]any
 	PreciseTolerance float64 `json:"precise_tolerance"`
 }
 
+// input is what describes raters; body is all of it, for what describes more.
+type input struct {
+	body json.RawMessage
+	raters
+}
+
+type raters struct {
+	Type       string
+	Matrix     [][]int
+	Categories []any
+	X, Y       json.RawMessage
+	Ratings    [][]any `json:"units_by_raters"`
+	Counts     [][]int `json:"units_by_categories"`
+	B, C       int
+	N          int `json:"n"`
+}
+
+func (in *input) UnmarshalJSON(body []byte) error {
+	in.body = append(json.RawMessage(nil), body...)
+	return json.Unmarshal(body, &in.raters)
+}
+
+// read decodes the whole input into a struct of the statistic's own.
+func (v vector) read(into any) error { return json.Unmarshal(v.Input.body, into) }
+
 // TestVectors compares every named value of the reference vectors. The files
 // are testdata/*.json, or those that AGREEMENT_VECTORS names (separated by
 // colons); there a statistic that is not implemented is skipped by name.
 func TestVectors(t *testing.T) {
 	files, foreign := vectorFiles(t)
+	known := allStatistics(t)
 	var passed, failed, skipped int
 	for _, file := range files {
 		for _, v := range readVectors(t, file) {
 			skip := false
 			ok := t.Run(v.ID, func(t *testing.T) {
-				compute, known := statistics[v.Statistic]
-				if !known {
+				compute, ok := known[v.Statistic]
+				if !ok {
 					if !foreign {
 						t.Fatalf("statistic %q is not implemented", v.Statistic)
 					}
@@ -145,6 +180,10 @@ func near(got, want any, tol float64) bool {
 	case float64:
 		g, ok := got.(float64)
 		return ok && math.Abs(g-w) <= tol
+	case bool:
+		return got == w
+	case string:
+		return got == w
 	case []any:
 		g, ok := got.([]any)
 		if !ok || len(g) != len(w) {
@@ -297,6 +336,23 @@ func (v vector) items() (agreement.Items, error) {
 			rows[i] = texts(row)
 		}
 		return agreement.CountRatings(v.scale(v.Input.Ratings...), rows)
+	case "confusion_matrix", "pairs":
+		m, err := v.confusion()
+		if err != nil {
+			return agreement.Items{}, err
+		}
+		var counts [][]int
+		for i, row := range m.Counts() {
+			for j, n := range row {
+				for range n {
+					item := make([]int, len(row))
+					item[i]++
+					item[j]++
+					counts = append(counts, item)
+				}
+			}
+		}
+		return agreement.NewItems(m.Labels(), counts)
 	}
 	return agreement.Items{}, fmt.Errorf("input %q does not describe items", v.Input.Type)
 }

@@ -1,0 +1,53 @@
+package rate
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/countersign/countersign/judge/agreement"
+)
+
+// Labelled counts what people said about items of one verdict.
+type Labelled struct {
+	True, All int
+}
+
+// PostStratified is sum over verdicts of P(verdict) × share true given the
+// verdict (Tenenbein 1970; double sampling), with var = (m1-m0)² P(1-P)/N + (1-P)²
+// m0(1-m0)/n0 + P² m1(1-m1)/n1 and a logit interval. flagged of judged items got
+// verdict 1: all items that were judged, or (as in debiasLLMReporting) a random
+// sample of them that has no labels; positive and negative are the labels on items of verdict 1 and 0,
+// random within each. Undefined when a verdict that occurs has no label, and for
+// counts that do not fit.
+func PostStratified(flagged, judged int, positive, negative Labelled, level float64) agreement.Estimate {
+	n := positive.All + negative.All
+	for _, l := range []Labelled{positive, negative, {flagged, judged}} {
+		if l.True < 0 || l.True > l.All {
+			return undefined(n, fmt.Sprintf("%d of %d is not a share", l.True, l.All))
+		}
+	}
+	if judged == 0 {
+		return undefined(n, "no item was judged")
+	}
+	p := float64(flagged) / float64(judged)
+	if (flagged > 0 && positive.All == 0) || (flagged < judged && negative.All == 0) {
+		return undefined(n, tooFewForAVerdict)
+	}
+	mean := func(l Labelled) (m, v float64) {
+		if l.All == 0 {
+			return 0, 0
+		}
+		m = float64(l.True) / float64(l.All)
+		return m, m * (1 - m) / float64(l.All)
+	}
+	m1, v1 := mean(positive)
+	m0, v0 := mean(negative)
+	e := agreement.Estimate{N: n, Value: p*m1 + (1-p)*m0}
+	// Where one verdict never occurs its unknown share has no part in the rate.
+	between := 0.0
+	if p > 0 && p < 1 {
+		between = (m1 - m0) * (m1 - m0) * p * (1 - p) / float64(judged)
+	}
+	e.SE = math.Sqrt(between + (1-p)*(1-p)*v0 + p*p*v1)
+	return withLogit(e, level)
+}
