@@ -23,7 +23,7 @@ var methods = map[string]string{
 	"pass_rate":  "passed of decided evaluations, Wilson interval (1927)",
 	"human_only": "labels weighted by one over their inclusion probability (Horvitz & Thompson 1952), logit interval",
 	"corrected":  "post-stratified within verdict (Tenenbein 1970), weighted by one over the inclusion probability, logit interval",
-	"kappa":      "Cohen's kappa (1960), Fisher z interval with the standard error of Fleiss, Cohen & Everitt (1969), unweighted",
+	"kappa":      "Cohen's kappa (1960), Fisher z interval with the standard error of Fleiss, Cohen & Everitt (1969); every label counts once, whatever its chance to be drawn",
 	"baseline":   "paired difference of pass rates, Bonett-Price interval (2012); McNemar's test (1947)",
 }
 
@@ -34,7 +34,8 @@ func (y *Tally) Decide(in Input) (Report, error) {
 	r := Report{
 		File: in.File, ConfLevel: Level, Options: y.options, Method: methods, Traces: in.Traces, BadLines: in.BadLines,
 		Judges: []Judged{}, Rules: []Rule{}, FailingTotal: y.failed, Notes: slices.Clone(in.Notes),
-		Failing: slices.Concat([]Example{}, y.regress, y.failing), Waiting: slices.Concat([]Example{}, y.waiting),
+		// Copies that are never nil: empty lists are written as such.
+		Failing: append(append([]Example{}, y.regress...), y.failing...), Waiting: append([]Example{}, y.waiting...),
 	}
 	r.Failing = r.Failing[:min(len(r.Failing), MostExamples)]
 	unrated := 0
@@ -59,6 +60,9 @@ func (y *Tally) Decide(in Input) (Report, error) {
 	}
 	if y.options.MinPassRate != nil {
 		for _, j := range r.Judges {
+			if j.Refused == j.Evaluations {
+				continue // it was tried because nobody named judges; a note says so
+			}
 			r.Rules = append(r.Rules, j.passRule(*y.options.MinPassRate, y.options.AllowPending))
 		}
 	}
@@ -237,6 +241,9 @@ func (r *Report) note(y *Tally) {
 		r.Notes = append(r.Notes, count(r.Overall.Abstained, "evaluation is", "evaluations are")+" settled without a verdict; no rate counts them.")
 	}
 	for _, j := range r.Judges {
+		if j.Refused == j.Evaluations {
+			r.Notes = append(r.Notes, fmt.Sprintf("Judge %s judged nothing, so no rule holds for it: every trace lacks what it needs.", j.Judge))
+		}
 		for _, n := range j.Correction.Notes {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s by %s: %s", j.Judge, j.Model, n))
 		}

@@ -190,6 +190,8 @@ type Example struct {
 	// Score in [0,1]; nil: there is none.
 	Score   *float64 `json:"score"`
 	Reasons []string `json:"reasons"`
+	// ByPeople: an adjudicated label settled it, and verdict and label are its.
+	ByPeople bool `json:"by_people"`
 	// Regressed: the baseline passed it.
 	Regressed bool `json:"regressed"`
 }

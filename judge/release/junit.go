@@ -134,8 +134,11 @@ func (x Example) said() string {
 	if x.Label != "" && x.Label != x.Verdict {
 		text += ", " + plain(x.Label)
 	}
+	if x.ByPeople {
+		text += ", settled by people"
+	}
 	if x.Score != nil {
-		text += fmt.Sprintf(", score %.2f", *x.Score)
+		text += fmt.Sprintf(", the judge's score %.2f", *x.Score)
 	}
 	if x.Regressed {
 		text += "; it passed in the baseline"

@@ -125,7 +125,7 @@ func (y *Tally) settle(g *group, key groupKey, h humanSide, labelled, passes boo
 	g.counts.Evaluations++
 	verdict, label, is := e.Verdict, e.Label, undecided
 	example := func() Example {
-		x := Example{TraceID: e.TraceID, Judge: e.Judge, Model: key.model, Verdict: string(verdict), Label: label, Score: e.Score, Reasons: []string{}}
+		x := Example{TraceID: e.TraceID, Judge: e.Judge, Model: key.model, Verdict: string(verdict), Label: label, Score: e.Score, Reasons: []string{}, ByPeople: labelled && h.adjudicated}
 		for _, r := range e.Reasons {
 			x.Reasons = append(x.Reasons, r.Code)
 		}

@@ -60,12 +60,12 @@ func (t Trust) rule(key groupKey, minimum float64) Rule {
 	r := Rule{Name: "trust", Judge: key.judge, Model: key.model, PromptVersion: key.version, Outcome: Passed}
 	from := ""
 	if t.Source != "" {
-		from = fmt.Sprintf(" (labels of the %s)", t.Source)
+		from = " of the " + t.Source
 	}
 	ok, why := t.report.Trusted(minimum)
 	if !ok {
 		r.Outcome = Untrusted
-		r.Detail = why + from
+		r.Detail = why
 		if t.Enough && t.CohenKappa.Defined() {
 			r.Detail = fmt.Sprintf("kappa %s of %s%s is under the minimum of %s", figure(t.CohenKappa.Estimate), labelled(t.N), from, decimal(minimum))
 		}
