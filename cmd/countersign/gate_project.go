@@ -53,11 +53,11 @@ func (c gateCmd) before(ctx context.Context, s *state, o release.Options) (*rele
 		b.Add(e)
 		return stopped(ctx)
 	})
-	if err = errors.Join(err, db.Close()); err != nil {
+	missing := errors.Is(err, store.ErrNotFound)
+	if closed := db.Close(); missing || err == nil && b.Len() == 0 {
+		return nil, errors.Join(usagef("--baseline %s is no file, and there is no run of this name with evaluations in project %s", c.Baseline, c.Project), closed)
+	} else if err = errors.Join(err, closed); err != nil {
 		return nil, err
-	}
-	if b.Len() == 0 {
-		return nil, usagef("--baseline %s is no file, and project %s has no evaluation of a run of this name", c.Baseline, c.Project)
 	}
 	return b, nil
 }
@@ -123,7 +123,8 @@ func projectKnows(ctx context.Context, s *state, db *store.Store, project string
 		}
 		asked[r.Judge] = true
 		counts, err := db.CalibrationCounts(ctx, s.operator(), project, r.Judge)
-		if errors.Is(err, store.ErrNotFound) { // it knows nothing of this judge, or is itself not there
+		if errors.Is(err, store.ErrNotFound) {
+			in.Notes = append(in.Notes, fmt.Sprintf("There is no project %s that knows judge %s, so only labels of the file count for it.", project, r.Judge))
 			continue
 		}
 		if err != nil {
