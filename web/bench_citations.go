@@ -37,6 +37,7 @@ func citationsBench(d deskItem, at int) *views.CitationsBench {
 		Trace: traceText(&d.review.Trace, all),
 		Units: make([]views.CitationUnit, min(len(all), mostCitations)),
 	}
+	b.Beyond = len(all) - len(b.Units)
 	if d.markdown {
 		layOut(&b.Trace, &d.review.Trace, all)
 	}
@@ -64,13 +65,17 @@ func citationsBench(d deskItem, at int) *views.CitationsBench {
 	return b
 }
 
-// citationsBlock are the insides of the block that a citation is in, as they stand
-// on the desk.
-func citationsBlock(d deskItem, at int) []views.CitationUnit {
+// citationsBlock are the insides of the block that a citation is in, or of every
+// listed one, as they stand on the desk.
+func citationsBlock(d deskItem, at int, every bool) []views.CitationUnit {
 	all := citationsIn(&d.sheet)
 	from := max(0, at-1) / blockSize * blockSize
+	end := min(from+blockSize, len(all), mostCitations)
+	if every {
+		from, end = 0, min(len(all), mostCitations)
+	}
 	var units []views.CitationUnit
-	for i := from; i < min(from+blockSize, len(all), mostCitations); i++ {
+	for i := from; i < end; i++ {
 		u := citationUnit(&d, i)
 		fillCitation(&d, &u, all, i)
 		units = append(units, u)
@@ -349,7 +354,8 @@ func alteredLine(c *ruling.Citation) string {
 }
 
 // showCitations is what is inside a block of citations, for the script that opens
-// one of very many. It is drawn from the same item as the desk, sealed alike.
+// one of very many, or of all for who searches them. It is drawn from the same item as
+// the desk, sealed alike.
 func (s *Server) showCitations(c echo.Context) error {
 	p, item, err := s.deskOf(c, param(c, "id"), nil)
 	if err != nil {
@@ -358,5 +364,5 @@ func (s *Server) showCitations(c echo.Context) error {
 	if item.sheet.Kind != ruling.Citations {
 		return store.ErrNotFound
 	}
-	return s.render(c, http.StatusOK, views.CitationInsides(views.CitationBodies{Desk: p, Units: citationsBlock(item, item.at)}))
+	return s.render(c, http.StatusOK, views.CitationInsides(views.CitationBodies{Desk: p, Units: citationsBlock(item, item.at, c.QueryParam("all") == "1")}))
 }

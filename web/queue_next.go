@@ -28,12 +28,12 @@ func (s *Server) claimNext(c echo.Context) error {
 	})
 	if errors.Is(err, store.ErrNotFound) {
 		s.flash(c, views.NoticeInfo, "Nothing waits that you could take. What keeps it from you stands below.")
-		return c.Redirect(http.StatusSeeOther, "/queue?view=mine")
+		return s.leadTo(c, "/queue?view=mine")
 	}
 	if err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, reviewPath(r.ReviewID))
+	return s.leadTo(c, reviewPath(r.ReviewID))
 }
 
 // isPrefetch says that the browser fetches ahead and nobody asked yet.
