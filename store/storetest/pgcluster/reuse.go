@@ -48,18 +48,34 @@ func Emptied(t testing.TB, seed string) string {
 
 // empty takes every row out of every table but the record of migrations. It
 // ends the connections that a test left, which would hold locks.
+//
+// Truncating gives each table and index a new file, some two hundred for what
+// mostly holds a few rows: making and removing those took longer than the test
+// (0.3 s of the kernel's time on ext4). So rows are deleted, behind the back of
+// triggers and foreign keys, until what they leave behind makes truncating worth it.
 func empty(address, seed string) error {
 	return onServer(address, func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, `
 DO $$
-DECLARE tables text;
+DECLARE
+    tables text[];
+    one text;
+    bytes bigint;
 BEGIN
     PERFORM pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid();
-    SELECT string_agg(quote_ident(tablename), ', ') INTO tables
-    FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'goose_db_version';
-    IF tables IS NOT NULL THEN
-        EXECUTE 'TRUNCATE ' || tables;
+    SELECT array_agg(format('%I', relname)), sum(pg_total_relation_size(oid)) INTO tables, bytes
+    FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> 'goose_db_version';
+    IF tables IS NULL THEN
+        RETURN;
     END IF;
+    IF bytes > 8 << 20 THEN
+        EXECUTE 'TRUNCATE ' || array_to_string(tables, ', ');
+        RETURN;
+    END IF;
+    SET LOCAL session_replication_role = replica;
+    FOREACH one IN ARRAY tables LOOP
+        EXECUTE 'DELETE FROM ' || one;
+    END LOOP;
 END $$`)
 		if err != nil {
 			return err

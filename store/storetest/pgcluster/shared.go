@@ -7,13 +7,18 @@ import (
 	"testing"
 )
 
-// forgetful are the settings of a cluster that need not survive a power cut.
+// forgetful are the settings of a cluster that need not survive a power cut,
+// and whose tables are so small that planning a statement for its values takes
+// longer than any plan saves.
 var forgetful = []string{
 	"fsync=off",
 	"synchronous_commit=off",
 	"full_page_writes=off",
 	"wal_level=minimal",
 	"max_wal_senders=0",
+	"autovacuum=off",
+	"jit=off",
+	"plan_cache_mode=force_generic_plan",
 }
 
 // shared is the one cluster of this test process that Database uses.
@@ -24,7 +29,7 @@ var shared struct {
 }
 
 func sharedCluster() (*Cluster, error) {
-	shared.once.Do(func() { shared.cluster, shared.err = newCluster(forgetful) })
+	shared.once.Do(func() { shared.cluster, shared.err = newCluster(inMemory(), forgetful) })
 	return shared.cluster, shared.err
 }
 
