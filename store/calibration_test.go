@@ -143,8 +143,8 @@ func TestCalibrationTakesFirstAnswersAndKeepsVisibleApart(t *testing.T) {
 	d.decide(d.ben, reviews["unsure"], store.DecisionInput{Action: store.CannotJudge, Comment: "?"})
 
 	// A lead may still have to settle "unsure" blind: it is not counted for her.
-	if own, err := d.CalibrationCounts(d.ctx, d.lea, "", "equivalence"); err != nil || len(own) != 1 || own[0].Sealed != 1 || own[0].Items != 2 {
-		t.Errorf("counts for a lead: %+v, error %v, want two items and one sealed", own, err)
+	if own, err := d.CalibrationCounts(d.ctx, d.lea, "", "equivalence"); err != nil || len(own) != 1 || own[0].Sealed != 1 || own[0].Items != 2 || own[0].Waiting != 2 {
+		t.Errorf("counts for a lead: %+v, error %v, want two items, one sealed and two waiting", own, err)
 	}
 	counts, err := d.CalibrationCounts(d.ctx, store.Operator("test"), "", "equivalence")
 	if err != nil || len(counts) != 1 {
@@ -154,13 +154,14 @@ func TestCalibrationTakesFirstAnswersAndKeepsVisibleApart(t *testing.T) {
 	want := calibration.Counts{
 		Judge: "equivalence", Model: judge.EngineRules, PromptVersion: "v1", Labels: deskJudge.Labels,
 		Cells: []calibration.Cell{
-			{Human: calibration.Answer{Abstained: true}, Judge: said, N: 1},
-			{Human: calibration.Answer{Verdict: judge.Fail}, Judge: said, N: 1},
-			{Human: calibration.Answer{Verdict: judge.Pass}, Judge: said, N: 1},
-			{Human: said, Judge: said, N: 1, Visible: true},
+			{Human: calibration.Answer{Abstained: true}, Judge: said, N: 1, Stratum: judge.StratumFlagged, InclusionProbability: 1},
+			{Human: calibration.Answer{Verdict: judge.Fail}, Judge: said, N: 1, Stratum: judge.StratumFlagged, InclusionProbability: 1},
+			{Human: calibration.Answer{Verdict: judge.Pass}, Judge: said, N: 1, Stratum: judge.StratumRandomAudit, InclusionProbability: 0.05},
+			{Human: said, Judge: said, N: 1, Visible: true, Stratum: judge.StratumFlagged, InclusionProbability: 1},
 		},
 		Items: 3, Clusters: 2,
 		Strata: []calibration.StratumCount{{Stratum: judge.StratumFlagged, N: 2, InclusionProbability: 1}, {Stratum: judge.StratumRandomAudit, N: 1, InclusionProbability: 0.05}},
+		Judged: []calibration.JudgedCount{{Verdict: judge.Fail, N: 5, Reached: 5}},
 		First:  d.clock.Now().Add(-time.Hour), Last: d.clock.Now(),
 	}
 	sortCells := cmp.Transformer("cells", func(cells []calibration.Cell) map[calibration.Cell]bool {
@@ -170,6 +171,17 @@ func TestCalibrationTakesFirstAnswersAndKeepsVisibleApart(t *testing.T) {
 		}
 		return m
 	})
+	sliced := map[string]int{}
+	for _, s := range counts[0].Slices {
+		for _, c := range s.Cells {
+			sliced[s.Dimension+" "+s.Value] += c.N
+		}
+	}
+	if diff := cmp.Diff(map[string]int{"domain general": 3, "stakes standard": 3, "band 3": 3, "week 2931": 3,
+		"reason critical_error": 3, "reason untrusted_judge": 3}, sliced); diff != "" {
+		t.Errorf("labels by slice (-want +got):\n%s", diff)
+	}
+	counts[0].Slices = nil
 	if diff := cmp.Diff(want, counts[0], sortCells); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)
 	}
