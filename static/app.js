@@ -43,6 +43,7 @@ function press(el) {
   } else if (el.matches("input, select, textarea")) {
     el.focus();
   } else {
+    if (el.hasAttribute("popovertarget")) el.focus({ preventScroll: true }); // where the focus is when it closes
     el.click();
   }
 }
@@ -50,6 +51,16 @@ function press(el) {
 function cycle(set) {
   const all = $$("input[type=radio]", set);
   press(all[(all.findIndex((i) => i.checked) + 1) % all.length]);
+}
+
+// leave takes the focus out of a field to where letters work, in sight: to what is
+// chosen beside it, or to the part that it is in. A drawer is left by its own key.
+function leave(field) {
+  if (field.closest("[popover]")) return;
+  const unit = field.closest("[data-unit]");
+  const beside = unit ? $("summary", unit) || unit : $("fieldset input:checked", field.form ?? document.createElement("form"));
+  if (beside) beside.focus({ preventScroll: true });
+  if (!beside || document.activeElement === field) field.blur();
 }
 
 // Letters do nothing while typing, or when the person has turned them off.
@@ -60,7 +71,7 @@ addEventListener("keydown", (e) => {
   const digit = /^Digit\d$/.test(e.code) ? e.code[5] : "";
   const stop = (then) => { e.preventDefault(); if (then) then(); };
   const hot = (name) => $$(`[aria-keyshortcuts="${name}"]`).find((el) => !el.closest("[hidden]"));
-  if (e.key === "Escape" && typing) return typing.blur();
+  if (e.key === "Escape" && typing) return leave(typing);
   if (e.ctrlKey && !e.altKey && e.key === "Enter") {
     const button = hot("Control+Enter");
     return button ? stop(() => button.click()) : undefined;
@@ -75,7 +86,7 @@ addEventListener("keydown", (e) => {
   }
   if (e.key === "g") { prefix = Date.now(); return; }
   if (e.key === "?") return stop(() => $("#help")?.togglePopover());
-  if (e.key === "/") return stop(() => hot("/")?.focus());
+  if (e.key === "/") return stop(() => { const find = $("[data-find-open]:not([hidden])"); find ? find.click() : hot("/")?.focus(); });
 
   if (units.length && e.key === "j") return stop(() => go(current + 1));
   if (units.length && e.key === "k") return stop(() => go(current - 1));

@@ -151,12 +151,21 @@ func (s *Store) denyAdjudication(ctx context.Context, a Actor, err error, action
 // item that they have an answer on; adjudication goes to leads and admins, or to
 // whom an escalation names. ErrNotFound: nothing is there; ErrConflict: the actor already
 // holds MaxLiveClaims.
-func (s *Store) ClaimNext(ctx context.Context, a Actor, project string, f ClaimFilter) (_ Review, err error) {
-	defer wrap(&err, "claim the next item")
-	if err := s.authoriseDecider(ctx, a, "review.claimed", "queue"); err != nil {
+func (s *Store) ClaimNext(ctx context.Context, a Actor, project string, f ClaimFilter) (Review, error) {
+	claimed, err := s.TakeNext(ctx, a, project, f)
+	if err != nil {
 		return Review{}, err
 	}
-	var claimed string
+	return s.GetReview(ctx, a, claimed)
+}
+
+// TakeNext claims as ClaimNext does and gives the item's id alone, for who goes on to a
+// page that reads it.
+func (s *Store) TakeNext(ctx context.Context, a Actor, project string, f ClaimFilter) (claimed string, err error) {
+	defer wrap(&err, "claim the next item")
+	if err := s.authoriseDecider(ctx, a, "review.claimed", "queue"); err != nil {
+		return "", err
+	}
 	err = s.write(ctx, func(t *tx) error {
 		p, err := projectNamed(ctx, t, orDefaultProject(project))
 		if err != nil {
@@ -175,9 +184,23 @@ func (s *Store) ClaimNext(ctx context.Context, a Actor, project string, f ClaimF
 		return t.claim(ctx, a, r)
 	})
 	if err != nil {
-		return Review{}, err
+		return "", err
 	}
-	return s.GetReview(ctx, a, claimed)
+	return claimed, nil
+}
+
+// PeekNext is the item that TakeNext would claim now, left as it is: somebody else may
+// take it first. ErrNotFound: nothing is there.
+func (s *Store) PeekNext(ctx context.Context, a Actor, project string, f ClaimFilter) (_ string, err error) {
+	defer wrap(&err, "look for the next item")
+	if err := s.authoriseDecider(ctx, a, "queue.listed", "queue"); err != nil {
+		return "", err
+	}
+	p, err := projectNamed(ctx, s.reader, orDefaultProject(project))
+	if err != nil {
+		return "", err
+	}
+	return nextFor(ctx, s.reader, a, p, f, s.clock(), "")
 }
 
 // nextFor finds what ClaimNext would give: what was sent to the actor by name, what

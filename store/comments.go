@@ -365,3 +365,26 @@ WHERE c.addressee IN (?, ?) AND c.addressee <> '' AND c.resolved_at IS NULL AND 
   AND (NOT `+verdict.sql+` OR NOT c.knew_verdict AND NOT c.knew_peers) AND (NOT `+peers.sql+` OR NOT c.knew_peers)
 ORDER BY c.created_at, c.id LIMIT 200`, append(args, peers.args...)...)
 }
+
+// AnswersTo lists what others answered to the actor's questions that are not marked as
+// answered, as far as it is not kept from them, the newest first; at most 50. Roles:
+// who may decide.
+func (s *Store) AnswersTo(ctx context.Context, a Actor, project string) (_ []Asked, err error) {
+	defer wrap(&err, "list the answers to %s", a.Name)
+	if err := s.authoriseDecider(ctx, a, "review.read", "queue"); err != nil {
+		return nil, err
+	}
+	p, err := projectNamed(ctx, s.reader, orDefaultProject(project))
+	if err != nil {
+		return nil, err
+	}
+	verdict, peers := sealedFor(a, "r.evaluation_id"), peersSealedFor(a, "r.evaluation_id")
+	args := append([]any{a.UserID, a.UserID, p.ID}, verdict.args...)
+	return collect(ctx, s.reader, func(rows *sql.Rows, v *Asked) error {
+		return scanCommentAnd(rows, &v.Comment, &v.Title, &v.TraceID, &v.Judge)
+	}, `
+SELECT `+commentColumns+`, r.title, r.external_id, r.judge FROM `+commentTables+` JOIN comments asked ON asked.id = c.parent_id JOIN reviews r ON r.id = c.review_id
+WHERE asked.user_id = ? AND asked.resolved_at IS NULL AND asked.withdrawn_at IS NULL AND c.withdrawn_at IS NULL AND c.user_id <> ? AND r.project_id = ?
+  AND (NOT `+verdict.sql+` OR NOT c.knew_verdict AND NOT c.knew_peers) AND (NOT `+peers.sql+` OR NOT c.knew_peers)
+ORDER BY c.created_at DESC, c.id DESC LIMIT 50`, append(args, peers.args...)...)
+}

@@ -193,8 +193,21 @@ func TestThreads(t *testing.T) {
 			t.Errorf("%s is asked %q (%v), want %q", who.Name, texts, err, want)
 		}
 	}
+	answered := func(who store.Actor, want ...string) {
+		t.Helper()
+		got, err := d.AnswersTo(d.ctx, who, "default")
+		var texts []string
+		for _, x := range got {
+			texts = append(texts, x.UserName+": "+x.Text)
+		}
+		if err != nil || !slices.Equal(texts, want) {
+			t.Errorf("%s is answered %q (%v), want %q", who.Name, texts, err, want)
+		}
+	}
 	asked(d.ben, "which edition?")
 	asked(d.lea)
+	answered(d.ann, "ben: the third")
+	answered(d.ben)
 	toLeads := d.ask(d.ann, other, store.NewComment{Text: "which law?", To: "lead"})
 	asked(d.lea, "which law?")
 	asked(d.luis, "which law?")
@@ -209,6 +222,7 @@ func TestThreads(t *testing.T) {
 	wantErr(t, "somebody else's taken back", d.WithdrawComment(d.ctx, d.lea, q.ID), store.ErrConflict)
 	d.must(d.WithdrawComment(d.ctx, d.ann, q.ID))
 	asked(d.ben)
+	answered(d.ann) // the question is gone
 	if got, _, _ := d.read(d.ben, id); !slices.Equal(got, []string{"", "the third"}) {
 		t.Errorf("after it was taken back: %q", got)
 	}

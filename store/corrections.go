@@ -334,7 +334,8 @@ func (s *Store) ListCorrections(ctx context.Context, a Actor, f CorrectionFilter
 	return collect(ctx, s.reader, scanCorrection, query+order+` LIMIT ?`, append(args, f.Limit)...)
 }
 
-// OpenCorrections counts what waits for the actor to accept or decline.
+// OpenCorrections counts the open corrections of a project, which are the rows of
+// their list, for who may accept or decline; to others it says 0.
 func (s *Store) OpenCorrections(ctx context.Context, a Actor, project string) (n int, err error) {
 	defer wrap(&err, "count open corrections")
 	if !a.mayAdjudicate() {
@@ -345,8 +346,8 @@ func (s *Store) OpenCorrections(ctx context.Context, a Actor, project string) (n
 		return 0, err
 	}
 	err = s.reader.QueryRowContext(ctx, `
-SELECT count(*) FROM corrections k WHERE k.project_id = ? AND k.user_id <> ? AND NOT EXISTS (SELECT 1 FROM correction_answers w WHERE w.correction_id = k.id)`,
-		p.ID, a.UserID).Scan(&n)
+SELECT count(*) FROM corrections k WHERE k.project_id = ? AND NOT EXISTS (SELECT 1 FROM correction_answers w WHERE w.correction_id = k.id)`,
+		p.ID).Scan(&n)
 	return n, err
 }
 

@@ -93,14 +93,14 @@ WHERE x.evaluation_id IN (`+placeholders(len(batch))+`) AND x.current`, anys(bat
 		if err != nil {
 			return err
 		}
-		remembered := r.q.packs().reports
+		known := r.q.packs().reports
 		if !r.anew {
 			rows = slices.DeleteFunc(rows, func(v row) bool {
-				d, known := remembered.Get(detailBase(v.id, v.round))
-				if known {
+				d, ok := known.get(detailBase(v.id, v.round))
+				if ok {
 					found[v.id] = d
 				}
-				return known
+				return ok
 			})
 		}
 		if err := r.readBases(ctx, len(rows), func(i int) (pack.Codec, string) { return rows[i].packed.Codec, rows[i].trace }); err != nil {
@@ -112,9 +112,7 @@ WHERE x.evaluation_id IN (`+placeholders(len(batch))+`) AND x.current`, anys(bat
 				return fmt.Errorf("the stored report of evaluation %s: %w", v.id, err)
 			}
 			found[v.id] = d
-			if len(v.packed.Body) <= recentLargest/4 {
-				remembered.Add(detailBase(v.id, v.round), d)
-			}
+			known.add(detailBase(v.id, v.round), d, 4*len(v.packed.Body)) // about
 		}
 		return nil
 	})

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"sync"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
 	"github.com/countersign/countersign/store/pack"
 )
 
@@ -30,15 +28,9 @@ type packs struct {
 	mu       sync.Mutex
 	byID     map[uint32]*pack.Dictionary
 	families map[family]*sampled
-	recent   *lru.Cache[string, traceBody] // by hash: what a hash names never changes
-	reports  *lru.Cache[baseRef, detail]
+	recent   remembered[string, traceBody] // by hash: what a hash names never changes
+	reports  remembered[baseRef, detail]
 }
-
-// Traces and reports that are remembered: some 10 MB at most.
-const (
-	recentTraces  = 256
-	recentLargest = 20 << 10
-)
 
 // sampled is what this process knows of a family.
 type sampled struct {
@@ -48,12 +40,10 @@ type sampled struct {
 }
 
 func newPacks() *packs {
-	recent, err := lru.New[string, traceBody](recentTraces)
-	reports, failed := lru.New[baseRef, detail](recentTraces)
-	if err != nil || failed != nil {
-		panic("a size below one")
+	return &packs{
+		byID: map[uint32]*pack.Dictionary{}, families: map[family]*sampled{},
+		recent: newRemembered[string, traceBody](), reports: newRemembered[baseRef, detail](),
 	}
-	return &packs{byID: map[uint32]*pack.Dictionary{}, families: map[family]*sampled{}, recent: recent, reports: reports}
 }
 
 // byNumber reads a dictionary that a text was packed with.

@@ -117,7 +117,7 @@ func (r *texts) bodies(ctx context.Context, hashes []string) (map[string]traceBo
 	read := distinct(hashes)
 	if !r.anew {
 		read = slices.DeleteFunc(read, func(hash string) bool {
-			b, known := r.q.packs().recent.Get(hash)
+			b, known := r.q.packs().recent.get(hash)
 			if known {
 				bodies[hash] = b
 			}
@@ -127,9 +127,7 @@ func (r *texts) bodies(ctx context.Context, hashes []string) (map[string]traceBo
 	fresh, err := r.readBodies(ctx, read)
 	for hash, b := range fresh {
 		bodies[hash] = b
-		if b.size() <= recentLargest {
-			r.q.packs().recent.Add(hash, b)
-		}
+		r.q.packs().recent.add(hash, b, b.size())
 	}
 	return bodies, err
 }

@@ -108,12 +108,21 @@ func (s *Store) WriteLooks(ctx context.Context) (err error) {
 	return nil
 }
 
-// Seen lists who looked at an evaluation, the newest first, at most 500. What was
-// shown in the last seconds may not be there yet. Roles: lead, auditor, admin.
-func (s *Store) Seen(ctx context.Context, a Actor, evaluationID string) (_ []Glance, err error) {
+// MaxSeen is how many of the newest looks at an evaluation are told.
+const MaxSeen = 500
+
+// Seen lists who looked at an evaluation, the newest first: limit of them after the
+// first skip, of at most MaxSeen. What was shown in the last seconds may not be there
+// yet. Roles: lead, auditor, admin.
+func (s *Store) Seen(ctx context.Context, a Actor, evaluationID string, skip, limit int) (_ []Glance, err error) {
 	defer wrap(&err, "list who looked at evaluation %s", evaluationID)
 	if err := s.authorise(ctx, a, readers, "views.read", "evaluation:"+evaluationID); err != nil {
 		return nil, err
+	}
+	skip = max(0, skip)
+	limit = min(limit, MaxSeen-skip)
+	if limit <= 0 {
+		return nil, nil
 	}
 	return collect(ctx, s.reader, func(rows *sql.Rows, g *Glance) error {
 		err := rows.Scan(&g.EvaluationID, &g.UserID, &g.UserName, &g.What, &g.Sealed, &g.At)
@@ -121,7 +130,7 @@ func (s *Store) Seen(ctx context.Context, a Actor, evaluationID string) (_ []Gla
 		return err
 	}, `
 SELECT v.evaluation_id, v.user_id, u.name, v.what, v.sealed, v.seen_at FROM views_log v JOIN users u ON u.id = v.user_id
-WHERE v.evaluation_id = ? ORDER BY v.seen_at DESC, u.name, v.what LIMIT 500`, evaluationID)
+WHERE v.evaluation_id = ? ORDER BY v.seen_at DESC, u.name, v.user_id, v.what, v.sealed LIMIT ? OFFSET ?`, evaluationID, limit, skip)
 }
 
 // dropOldViews removes what is older than viewsDays.

@@ -27,7 +27,7 @@ func TestWhoLooked(t *testing.T) {
 	d.Look(d.ann, e, store.SawDesk, false)
 	d.must(d.WriteLooks(d.ctx))
 	d.must(d.WriteLooks(d.ctx)) // nothing waits
-	got, err := d.Seen(d.ctx, d.auditor, e)
+	got, err := d.Seen(d.ctx, d.auditor, e, 0, store.MaxSeen)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestWhoLooked(t *testing.T) {
 	if got[0].At != later.At {
 		t.Errorf("the newest is not first: %+v", got)
 	}
-	_, err = d.Seen(d.ctx, d.ann, e)
+	_, err = d.Seen(d.ctx, d.ann, e, 0, store.MaxSeen)
 	wantErr(t, "asked by a reviewer", err, store.ErrForbidden)
 	d.clock.add(401 * 24 * time.Hour)
 	if _, err := d.DropLeftovers(d.ctx); err != nil {

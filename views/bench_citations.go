@@ -10,6 +10,8 @@ type CitationsBench struct {
 	Trace TraceText
 	// Units in order of occurrence.
 	Units []CitationUnit
+	// Beyond is how many citations more the trace has: a desk takes no rulings of them.
+	Beyond int
 	// Sources that the trace brings, in their order. Whole short ones are drawn
 	// under the citations; of the others the passages are shown, and the whole has
 	// a page of its own.

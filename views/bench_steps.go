@@ -48,6 +48,7 @@ type Slab struct {
 	Anchor string // the element's id; empty: it has none
 	Label  string // "Candidate 4"
 	Text   string
+	Blocks []Block // the same as Markdown has it; none: it is drawn as written
 	// First is the choice that calls this step the first wrong one; its zero value:
 	// it is offered elsewhere.
 	First RulingChoice

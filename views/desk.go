@@ -37,6 +37,11 @@ type DeskPage struct {
 	Frame
 	ID    string // the review's
 	State DeskState
+	// PersonID is who the page is for: what it sends counts as nobody else's.
+	PersonID string
+	// Answered says that this person has signed an answer that stands: nothing that
+	// their browser kept of the item is open any more.
+	Answered bool
 	// Claim is how the item stands for this reader, in the word that the stream
 	// of events has for it: the script tells when that changes.
 	Claim string
@@ -48,6 +53,9 @@ type DeskPage struct {
 
 	// Task is what the judge is asked, in a sentence: what a reviewer answers too.
 	Task string
+
+	// MayManage leads to where a lead assigns the item and ends claims on it.
+	MayManage bool
 
 	EvaluationID  string
 	TraceID       string
@@ -172,6 +180,9 @@ type DeskForm struct {
 	Confidence string // low, medium, high or empty
 	Severity   string // critical, major, minor or empty: as the reason code has it
 	To         string // who an escalation goes to; empty: leads
+	// Chosen says that the verdict or the label is the person's own choice, other
+	// than what their rulings come to: it does not follow these any more.
+	Chosen bool
 	// Faults, each beside its field; empty where there is none.
 	VerdictFault, LabelFault, ReasonFault, CommentFault, ActionFault, SeverityFault, ToFault string
 }
@@ -201,6 +212,8 @@ type DraftMark struct {
 	SavedAt time.Time // zero: nothing is kept
 	// Restored says that the page shows what was typed before.
 	Restored bool
+	// Lines are the draft to read, for a page that has no form for it.
+	Lines []DraftLine
 }
 
 // Sides are several people's answers on one item, for who settles it.

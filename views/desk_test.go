@@ -44,7 +44,8 @@ func TestDeskStates(t *testing.T) {
 			htmlcheck.None("form.decision"), htmlcheck.In(".signoff", htmlcheck.Contains("Physician A"), htmlcheck.Contains("in 14 min 53 s")), htmlcheck.None(".signoff.open-ended"),
 			htmlcheck.Count("main[data-draft-done='draft-rv-4821-u1']", 1)}},
 		{views.DeskLost, []htmlcheck.Check{
-			htmlcheck.None("form.decision"), htmlcheck.In(".pane .notice", htmlcheck.Contains("Physician E is reviewing this now"), htmlcheck.Contains("11:00"))}},
+			htmlcheck.None("form.decision"), htmlcheck.In(".pane .notice", htmlcheck.Contains("Physician E is reviewing this now"), htmlcheck.Contains("11:00")),
+			htmlcheck.Count("main[data-draft-kept='draft-rv-4821-u1']:not([data-draft-done])", 1)}},
 		{views.DeskExpired, []htmlcheck.Check{
 			htmlcheck.In("form.decision", htmlcheck.Attr("action", "/reviews/rv-4821/claim")), htmlcheck.In(".pane .notice", htmlcheck.Contains("Your claim has ended"))}},
 		{views.DeskReadOnly, []htmlcheck.Check{htmlcheck.None("form.decision"), htmlcheck.None("[name=action]")}},

@@ -86,6 +86,11 @@ type EvaluationPage struct {
 	PolicyHref    string    // empty: not for this reader
 	StartedAt     time.Time // zero when it has not begun
 
+	// Item is its item in the queue, for a lead; nil: it waits for nobody, or this
+	// reader changes nothing of it.
+	Item *ItemAtWork
+	Seen Seen
+
 	// MayRetry shows the form that posts to /evaluations/{ID}/retry.
 	MayRetry bool
 	// MayExpose shows, while sealed, the form that posts to
@@ -95,8 +100,50 @@ type EvaluationPage struct {
 	MayRequest bool
 }
 
+// ItemAtWork is an item that waits, for a lead who sends it to somebody or ends the
+// claim on it. Its forms post to /reviews/{ReviewID}/change, fields action (assign,
+// release), user and take, and while it is settled to /reviews/{ReviewID}/reassign,
+// field to.
+type ItemAtWork struct {
+	ReviewID     string
+	Adjudicating bool
+	// Holder has the claim until HolderUntil; empty: nobody.
+	Holder      string
+	HolderUntil time.Time
+	// Assigned is who it is meant for; empty: whoever takes it.
+	Assigned, AssignedID       string
+	To                         string // who settles it: a value of People
+	Due                        time.Time
+	Opinions, OpinionsRequired int
+	People                     []Choice
+}
+
+// Seen is who looked at an evaluation, the newest first.
+type Seen struct {
+	Told                  bool // false: not to this reader
+	Rows                  []SeenRow
+	OlderHref, NewestHref string
+	More                  bool // older ones are kept, and told no more
+}
+
+// SeenRow is one look.
+type SeenRow struct {
+	Who, Where string
+	Sealed     bool // the judge's answer was kept from them
+	At         time.Time
+}
+
+// AttemptPage is one attempt of an evaluation, with Href to the latter.
+type AttemptPage struct {
+	Frame
+	Href    string
+	Attempt Attempt
+}
+
 // Attempt is one call that brought a reply, kept whole.
 type Attempt struct {
+	// Href is where its texts are, where they are not on the page; else empty.
+	Href                           string
 	Number                         int    // from 1
 	Purpose                        string // what it asked for besides the report; empty: the report
 	Sample                         int    // which of several answers it belongs to, from 1; 0: there is one

@@ -32,7 +32,7 @@ func spread(s Spread) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<table class=\"ledger\"><caption class=\"hush\">Answers of the model by verdict</caption> <thead><tr><th scope=\"col\">Verdict</th><th scope=\"col\" class=\"num\">Answers</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<table class=\"ledger short\"><caption class=\"hush\">Answers of the model by verdict</caption> <thead><tr><th scope=\"col\">Verdict</th><th scope=\"col\" class=\"num\">Answers</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -179,7 +179,7 @@ func partLabels(parts []judge.PartLabel) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<table class=\"ledger\"><caption class=\"hush\">The judge’s class of each part</caption> <thead><tr><th scope=\"col\">Part</th><th scope=\"col\">Class</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<table class=\"ledger short\"><caption class=\"hush\">The judge’s class of each part</caption> <thead><tr><th scope=\"col\">Part</th><th scope=\"col\">Class</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -3,6 +3,7 @@ package views
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,6 +114,28 @@ func shortHash(h string) string {
 
 // words turns a code into words: partially_supported, partially supported.
 func words(code string) string { return strings.ReplaceAll(code, "_", " ") }
+
+// labelWord is a label as people read it; a class that is a bare number says that it
+// is a label, and no score.
+func labelWord(label string) string {
+	if _, err := strconv.ParseFloat(label, 64); err == nil {
+		return "label " + label
+	}
+	return words(label)
+}
+
+// reasonDetail is a judge's or check's line with its codes as words; what it quotes
+// and the paths of a report stay as they are.
+func reasonDetail(detail string) string {
+	parts := strings.Split(detail, `"`)
+	for i := 0; i < len(parts); i += 2 { // every other one is quoted
+		parts[i] = codeWord.ReplaceAllStringFunc(parts[i], words)
+	}
+	return strings.Join(parts, `"`)
+}
+
+// codeWord is a word of a code, such as formal_fallacy_detection, and no part of a path.
+var codeWord = regexp.MustCompile(`(^|[\s(,;])[a-z]+(_[a-z]+)+`)
 
 // sentence is words with a capital.
 func sentence(code string) string {

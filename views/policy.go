@@ -1,6 +1,10 @@
 package views
 
-import "time"
+import (
+	"time"
+
+	"github.com/countersign/countersign/judge"
+)
 
 // PolicyPage is a project's policy: what is sent to people and when, and where
 // texts may go. Its forms post to /policy and /policy/dry-run: the one with the
@@ -16,6 +20,10 @@ type PolicyPage struct {
 	MayChange bool
 	Fields    PolicyFields
 	Rules     []PolicyRule
+	// Reviewing is what holds for those who review: due times, opinions, blindness,
+	// who is given an item. In each matter the first row that fits counts, but for who
+	// is given an item, where each that fits has to be met.
+	Reviewing []ReviewRule
 	// YAML is the whole policy as in the form; it may be unsaved or at fault.
 	YAML string
 	// Note is what the person wrote as the comment.
@@ -38,6 +46,14 @@ type PolicyPage struct {
 	// Refused is how many evaluations were refused for their endpoint and may be
 	// queued again: a form posts to /policy/requeue. Shown to those who may change.
 	MayRequeue bool
+}
+
+// ReviewRule is one row of what holds for those who review; an empty reason, domain or
+// stakes stands for any.
+type ReviewRule struct {
+	About, Reason, Domain string
+	Stakes                judge.Stakes
+	Says                  string
 }
 
 // PolicyFault is one thing wrong with a policy.

@@ -342,7 +342,7 @@ func policyFields(p PolicyPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "</div><span class=\"fine\">Models by commas, each model or model@endpoint; empty: the configured one. Several models, or several calls, that differ in their verdict go to people. Empty budget: no limit.</span></fieldset><fieldset class=\"field\"><legend>Judges that disagree about a trace</legend><div class=\"columns\"><p class=\"field\"><label for=\"between\">Compared are</label> <select id=\"between\" name=\"between\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "</div><span class=\"fine\">Models by commas, each model or model@endpoint; empty: the configured one. Several models, or several calls, that differ in their verdict go to people. Empty budget: no limit.</span></fieldset><fieldset class=\"field\"><legend>Judges that disagree about a trace</legend><div class=\"columns roomy\"><p class=\"field\"><label for=\"between\">Compared are</label> <select id=\"between\" name=\"between\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

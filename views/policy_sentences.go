@@ -37,6 +37,26 @@ func saveWord(p PolicyPage) string {
 	return "Save the policy"
 }
 
+// items says which items a rule is of.
+func (r ReviewRule) items() string {
+	stakes := string(r.Stakes)
+	if stakes != "" {
+		stakes += " stakes"
+	}
+	domain := r.Domain
+	if domain != "" {
+		domain = "domain " + domain
+	}
+	reason := ""
+	if r.Reason != "" {
+		reason = reasonWord(r.Reason)
+	}
+	if line := itemLine(reason, domain, stakes); line != "" {
+		return line
+	}
+	return "all"
+}
+
 func anyWord(name string) string {
 	if name == "" {
 		return "any"

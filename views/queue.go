@@ -48,12 +48,25 @@ type MyWorkPage struct {
 	Skipped  int        // today
 	Drafts   int        // items with words of this person that are not signed
 	ForMe    int        // what was sent to this person by name
-	Next     *NextItem  // what claiming the next item gives; nil: nothing, and Why says why
-	Today    Week
-	Week     Week
+	// Corrections wait for a lead; 0 to others.
+	Corrections int
+	// Asked are open questions to this person, Answers what others said to theirs.
+	Asked, Answers []Said
+	Next           *NextItem // what claiming the next item gives; nil: nothing, and Why says why
+	Today          Week
+	Week           Week
 	// Why sorts the Waiting items by what keeps each from this person.
 	Waiting int
 	Why     []WhyLine
+}
+
+// Said is a question or an answer that stands on an item.
+type Said struct {
+	Who       string
+	Text      string
+	At        time.Time
+	ItemTitle string
+	Href      string // where it stands on the desk
 }
 
 // WhyLine is how many items are not for a person, and why.

@@ -86,7 +86,7 @@ func desk(state views.DeskState) views.DeskPage {
 		p.Earlier = []views.Signature{signature(false), {Name: "Physician E", Role: "Reviewer", Action: "confirm", Mark: views.Mark{Verdict: judge.Borderline}, At: now.Add(-3 * time.Hour)}}
 	case views.DeskDecided, views.DeskLate:
 		s := signature(true)
-		p.Signed, p.Proposal = &s, proposal()
+		p.Signed, p.Proposal, p.Answered = &s, proposal(), state == views.DeskDecided
 	default:
 		p.Proposal = proposal()
 	}

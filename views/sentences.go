@@ -100,17 +100,13 @@ func matchClass(m Match) string {
 	return ""
 }
 
-// matchIcon is the icon of a match; empty when nothing was quoted.
-func matchIcon(m Match) string {
-	switch m {
-	case MatchExact:
-		return "i-eq"
-	case MatchNear:
-		return "i-near"
-	case MatchNotFound, MatchNoSource:
-		return "i-none"
+// matchSign is the class by which the stylesheet puts the sign of a match before it;
+// empty when nothing was quoted.
+func matchSign(m Match) string {
+	if m == MatchExact {
+		return "exact"
 	}
-	return ""
+	return matchClass(m)
 }
 
 // SignLine says what a person signed, when, and in what time.

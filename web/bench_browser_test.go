@@ -54,7 +54,7 @@ func logicTrace() judge.Trace {
 }
 
 // benchSite has one item of each of the two judges, which ada reviews, blind or not.
-func benchSite(t *testing.T, blind string, traces ...judge.Trace) *site {
+func benchSite(t testing.TB, blind string, traces ...judge.Trace) *site {
 	t.Helper()
 	s := newSite(t)
 	s.user("ada@example.org", store.Reviewer)

@@ -17,14 +17,16 @@ import (
 
 const (
 	// mostWhole citations have what is inside on the page itself. Of a trace with
-	// more only the blockSize around the open one have; the script gets the others
-	// as they are opened, in such blocks.
-	mostWhole = 60
-	blockSize = 20
+	// more only the open one and those after it have, wholeAhead in all; the script
+	// gets the others as one is opened, in blocks of blockSize.
+	mostWhole  = 60
+	wholeAhead = 4
+	blockSize  = 20
 	// mostCitations are listed on a desk: as many as rulings are taken of.
 	mostCitations = ruling.MostRulings / 4
 	// shortSource is the longest source, in bytes, that stands on the desk as a
-	// whole, and shortSources how much all of them may be.
+	// whole, and shortSources how much all of them may be. Beside very many citations
+	// none stands there.
 	shortSource  = 6 << 10
 	shortSources = 48 << 10
 )
@@ -37,6 +39,7 @@ func citationsBench(d deskItem, at int) *views.CitationsBench {
 		Trace: traceText(&d.review.Trace, all),
 		Units: make([]views.CitationUnit, min(len(all), mostCitations)),
 	}
+	b.Beyond = len(all) - len(b.Units)
 	if d.markdown {
 		layOut(&b.Trace, &d.review.Trace, all)
 	}
@@ -53,9 +56,8 @@ func citationsBench(d deskItem, at int) *views.CitationsBench {
 	}
 	open = max(open, 0)
 	b.Units[open].Open = true
-	from := open / blockSize * blockSize
 	for i := range b.Units {
-		if len(b.Units) > mostWhole && (i < from || i >= from+blockSize) {
+		if len(b.Units) > mostWhole && (i < open || i >= open+wholeAhead) {
 			b.Units[i] = folded(&d, b.Units[i])
 		} else {
 			fillCitation(&d, &b.Units[i], all, i)
@@ -64,13 +66,17 @@ func citationsBench(d deskItem, at int) *views.CitationsBench {
 	return b
 }
 
-// citationsBlock are the insides of the block that a citation is in, as they stand
-// on the desk.
-func citationsBlock(d deskItem, at int) []views.CitationUnit {
+// citationsBlock are the insides of the block that a citation is in, or of every
+// listed one, as they stand on the desk.
+func citationsBlock(d deskItem, at int, every bool) []views.CitationUnit {
 	all := citationsIn(&d.sheet)
 	from := max(0, at-1) / blockSize * blockSize
+	end := min(from+blockSize, len(all), mostCitations)
+	if every {
+		from, end = 0, min(len(all), mostCitations)
+	}
 	var units []views.CitationUnit
-	for i := from; i < min(from+blockSize, len(all), mostCitations); i++ {
+	for i := from; i < end; i++ {
 		u := citationUnit(&d, i)
 		fillCitation(&d, &u, all, i)
 		units = append(units, u)
@@ -349,7 +355,8 @@ func alteredLine(c *ruling.Citation) string {
 }
 
 // showCitations is what is inside a block of citations, for the script that opens
-// one of very many. It is drawn from the same item as the desk, sealed alike.
+// one of very many, or of all for who searches them. It is drawn from the same item as
+// the desk, sealed alike.
 func (s *Server) showCitations(c echo.Context) error {
 	p, item, err := s.deskOf(c, param(c, "id"), nil)
 	if err != nil {
@@ -358,5 +365,5 @@ func (s *Server) showCitations(c echo.Context) error {
 	if item.sheet.Kind != ruling.Citations {
 		return store.ErrNotFound
 	}
-	return s.render(c, http.StatusOK, views.CitationInsides(views.CitationBodies{Desk: p, Units: citationsBlock(item, item.at)}))
+	return s.render(c, http.StatusOK, views.CitationInsides(views.CitationBodies{Desk: p, Units: citationsBlock(item, item.at, c.QueryParam("all") == "1")}))
 }

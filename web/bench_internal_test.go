@@ -116,7 +116,7 @@ func TestViolatedText(t *testing.T) {
 		{"not there", []*ruling.Violation{{Number: 1, Place: evidence.Match{Kind: evidence.None}}}, "one two three four"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			doc := violatedText(&judge.Trace{Output: text}, evidence.Steps(text), tt.found)
+			doc := violatedText(&judge.Trace{Output: text}, evidence.Steps(text), tt.found, false)
 			var b strings.Builder
 			for _, s := range doc.Steps[0].Segments {
 				switch s.Kind {
@@ -132,6 +132,28 @@ func TestViolatedText(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// Markdown keeps the passages that findings point at, and each number once: where one
+// would have no place the step stays as it was written.
+func TestViolatedMarkdown(t *testing.T) {
+	const text = "1. It is **very likely** so.\n2. Hence *surely* it is.\n3. | a | b |"
+	at := func(n int, words string) *ruling.Violation {
+		start := strings.Index(text, words)
+		return &ruling.Violation{Number: n, Place: evidence.Match{Kind: evidence.Exact, Start: start, End: start + len(words)}}
+	}
+	doc := violatedText(&judge.Trace{Output: text}, evidence.Steps(text), []*ruling.Violation{at(1, "very likely"), at(2, "Hence *surely*")}, true)
+	if b := doc.Steps[0].Blocks; len(b) != 1 || b[0].Marker != "1." || flags(b[0].Segments) != 1 {
+		t.Errorf("step 1 is %+v", b)
+	}
+	for _, s := range doc.Steps[0].Blocks[0].Segments {
+		if s.Text == "very likely" && (s.Kind != views.Violation || s.Style != views.Strong) {
+			t.Errorf("the passage is %+v", s)
+		}
+	}
+	if s := doc.Steps[1]; len(s.Blocks) != 0 || flags(s.Segments) != 1 {
+		t.Errorf("the number of a passage that ends on a star has no place in Markdown, and step 2 is %+v", s)
 	}
 }
 

@@ -49,7 +49,7 @@ func logicBench(d deskItem) views.Bench {
 		b.Names = append(b.Names, views.Choice{Value: u.Dimension.Name, Text: u.Title})
 		b.Dimensions = append(b.Dimensions, f)
 	}
-	b.Trace = violatedText(t, d.sheet.Steps, found)
+	b.Trace = violatedText(t, d.sheet.Steps, found, d.markdown)
 	return &b
 }
 
@@ -74,7 +74,7 @@ func violationView(v *ruling.Violation, p views.RulingPart, judged bool) views.V
 // violatedText is the output with the quoted words of each violation marked, and
 // its number behind them. Violations may quote the same words, or parts of them:
 // each stretch knows all that quote it, and none is lost.
-func violatedText(t *judge.Trace, steps []evidence.Step, found []*ruling.Violation) views.TraceText {
+func violatedText(t *judge.Trace, steps []evidence.Step, found []*ruling.Violation, markdown bool) views.TraceText {
 	var placed []*ruling.Violation
 	for _, v := range found {
 		if v.Place.Found() && v.Place.Start < v.Place.End {
@@ -88,7 +88,39 @@ func violatedText(t *judge.Trace, steps []evidence.Step, found []*ruling.Violati
 	for _, s := range steps {
 		doc.Steps = append(doc.Steps, views.Step{N: s.Number, Segments: violatedStep(t.Output, evidence.Span{Start: s.Start, End: s.End}, placed)})
 	}
+	if !markdown {
+		return doc
+	}
+	layOutText(doc.Steps, t.Output, nil, func(s evidence.Span, _ []mark) []views.Segment { return violatedStep(t.Output, s, placed) })
+	for i := range doc.Steps {
+		// A passage may end on a sign that Markdown leaves out, such as a star: then
+		// its number would have no place, and the step stays as it was written.
+		if s := &doc.Steps[i]; flags(s.Segments) != blockFlags(s.Blocks) {
+			s.Blocks = nil
+		}
+	}
 	return doc
+}
+
+func flags(list []views.Segment) (n int) {
+	for _, s := range list {
+		if s.Kind == views.Flag {
+			n++
+		}
+	}
+	return n
+}
+
+func blockFlags(blocks []views.Block) (n int) {
+	for _, b := range blocks {
+		n += flags(b.Segments)
+		for _, r := range b.Rows {
+			for _, c := range r.Cells {
+				n += flags(c)
+			}
+		}
+	}
+	return n
 }
 
 func violatedStep(text string, step evidence.Span, placed []*ruling.Violation) []views.Segment {

@@ -3,6 +3,7 @@ package web
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/countersign/countersign/judge/evidence"
 	"github.com/countersign/countersign/judge/ruling"
@@ -13,7 +14,7 @@ import (
 func stepsBench(d deskItem) *views.StepsBench {
 	s := &d.sheet
 	b := &views.StepsBench{Question: d.review.Trace.Question, Candidate: len(s.Steps), Reference: len(s.ReferenceSteps), Loose: loose(s)}
-	t := table{d: &d, first: map[string]views.RulingChoice{}, shown: make([]bool, len(s.Steps)+1)}
+	t := table{d: &d, candidate: laidOut(&d, d.review.Trace.Output, s.Steps), reference: laidOut(&d, d.review.Trace.Reference, s.ReferenceSteps), first: map[string]views.RulingChoice{}, shown: make([]bool, len(s.Steps)+1)}
 	for i := range s.Units {
 		if u := &s.Units[i]; u.Key == "first_wrong" {
 			b.First = d.unit(i)
@@ -82,10 +83,34 @@ func loose(s *ruling.Sheet) bool {
 
 // table makes the rows of a sheet.
 type table struct {
-	d     *deskItem
+	d *deskItem
+	// candidate and reference as Markdown has them; nil: they are shown as written.
+	candidate, reference []views.Step
+
 	first map[string]views.RulingChoice // by value
 	shown []bool                        // by step of the output
 	last  []int                         // of each pair, its last step of the output; 0: none
+}
+
+// laidOut are the steps of a text as Markdown has them, for who wants that; nil where
+// the sheet cut the text elsewhere.
+func laidOut(d *deskItem, text string, as []evidence.Step) []views.Step {
+	if !d.markdown || !slices.EqualFunc(evidence.Steps(text), as, func(a, b evidence.Step) bool { return a.Start == b.Start && a.End == b.End }) {
+		return nil
+	}
+	return plainSteps(text)
+}
+
+// slabBlocks are a step's blocks, without the number that its label has.
+func slabBlocks(steps []views.Step, n int) []views.Block {
+	if n > len(steps) || len(steps[n-1].Blocks) == 0 {
+		return nil
+	}
+	blocks := steps[n-1].Blocks
+	if strings.TrimRight(blocks[0].Marker, ".)") == strconv.Itoa(n) {
+		blocks[0].Marker = ""
+	}
+	return blocks
 }
 
 // slab is a step of the output as the trace has it.
@@ -96,7 +121,7 @@ func (t *table) slab(step int) views.Slab {
 		anchor = "" // it stands above
 	}
 	t.shown[step] = true
-	return views.Slab{Anchor: anchor, Label: "Candidate " + n, Text: t.d.sheet.Steps[step-1].Body(), First: t.first[n]}
+	return views.Slab{Anchor: anchor, Label: "Candidate " + n, Text: t.d.sheet.Steps[step-1].Body(), Blocks: slabBlocks(t.candidate, step), First: t.first[n]}
 }
 
 func (t *table) pair(i int, loose bool) views.StepRow {
@@ -106,7 +131,7 @@ func (t *table) pair(i int, loose bool) views.StepRow {
 		Reference: views.Slab{Label: "Reference " + strconv.Itoa(p.Reference), Text: p.ReferenceText},
 	}
 	if own := t.d.sheet.ReferenceSteps; p.Of == len(own) && p.Reference >= 1 && p.Reference <= len(own) && own[p.Reference-1].Text == p.ReferenceText {
-		row.Reference.Text = own[p.Reference-1].Body()
+		row.Reference.Text, row.Reference.Blocks = own[p.Reference-1].Body(), slabBlocks(t.reference, p.Reference)
 	}
 	for _, step := range p.Candidate {
 		row.Candidate = append(row.Candidate, t.slab(step))

@@ -21,6 +21,7 @@ func (d *deskItem) fillForm(p *views.DeskPage, a store.Actor, refused *typed) {
 	p.Draft.Key = "draft-" + r.ReviewID + "-" + a.UserID
 	if r.Draft != nil {
 		p.Draft.Version, p.Draft.SavedAt = r.Draft.Version, r.Draft.SavedAt
+		p.Draft.Lines = draftLines(r.Draft.DraftBody)
 	}
 	var rulings []judge.Ruling
 	if r.First != nil {
@@ -41,6 +42,7 @@ func (d *deskItem) fillForm(p *views.DeskPage, a store.Actor, refused *typed) {
 	d.given = byPart(rulings)
 	st := d.standing(valued)
 	p.Bar = st.bar()
+	p.Form.Chosen = p.Form.Verdict != "" && p.Form.Verdict != st.Verdict || p.Form.Label != "" && p.Form.Label != st.Label
 	if p.Form.Verdict == "" && p.State != views.DeskBlind {
 		p.Form.Verdict, p.Form.Label = st.Verdict, labelOr(p.Form.Label, st.Label)
 	}

@@ -31,11 +31,30 @@ var chipOf = map[views.Match]views.SegmentKind{
 // traceText is the output as steps, with claims and markers where it cites.
 func traceText(t *judge.Trace, all []ruling.Citation) views.TraceText {
 	doc := views.TraceText{Question: t.Question, Lang: languageOf(t)}
-	marks := traceMarks(all)
-	for _, s := range evidence.Steps(t.Output) {
-		doc.Steps = append(doc.Steps, views.Step{N: s.Number, Segments: cut(t.Output, evidence.Span{Start: s.Start, End: s.End}, marks)})
+	steps := evidence.Steps(t.Output)
+	marks := marksBySteps(steps, traceMarks(all))
+	for i, s := range steps {
+		doc.Steps = append(doc.Steps, views.Step{N: s.Number, Segments: cut(t.Output, evidence.Span{Start: s.Start, End: s.End}, marks[i])})
 	}
 	return doc
+}
+
+// marksBySteps gives each step the marks that reach into it, in their order: of a long
+// trace most lie elsewhere.
+func marksBySteps(steps []evidence.Step, marks []mark) [][]mark {
+	in := make([][]mark, len(steps))
+	for _, m := range marks {
+		first, _ := slices.BinarySearchFunc(steps, m.Start, func(s evidence.Step, at int) int {
+			if s.End <= at {
+				return -1
+			}
+			return 1
+		})
+		for i := first; i < len(steps) && steps[i].Start < m.End; i++ {
+			in[i] = append(in[i], m)
+		}
+	}
+	return in
 }
 
 // languageOf is the language that a trace names, where it is one.

@@ -109,7 +109,7 @@ func (s *Server) answerError(err error, c echo.Context) {
 	switch {
 	case c.Request().Method == http.MethodHead:
 		answer = c.NoContent(f.status)
-	case isAPI(c), isAway(err) && isScript(c):
+	case isAPI(c), isScript(c):
 		answer = writeProblem(c, problemOf(f, err, id))
 	case isAway(err):
 		answer = s.awayPage(c, f, id)

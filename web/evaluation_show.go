@@ -29,9 +29,15 @@ func (s *Server) showEvaluation(c echo.Context) error {
 	}
 	s.cfg.Store.Look(actor, v.Evaluation.ID, store.SawEvaluation, v.Sealed)
 	p := s.evaluationPage(f, actor, v, definition)
+	if p.Item, err = s.atWork(c.Request().Context(), actor, v); err != nil {
+		return err
+	}
+	if p.Seen, err = s.seen(c.Request().Context(), actor, v.Evaluation.ID, c.QueryParam("seen")); err != nil {
+		return err
+	}
 	p.OtherContent = otherContent(c.QueryParam("trace"), v.Evaluation.Hashes.Trace)
 	if len(v.Decisions) > 0 {
-		sheet, err := ruling.New(definition, &v.Trace, &v.Evaluation)
+		sheet, err := s.sheets.of(definition, &v.Trace, v.Evaluation.Hashes.Trace, &v.Evaluation)
 		if err != nil {
 			return err
 		}
@@ -73,13 +79,15 @@ func (s *Server) evaluationPage(f views.Frame, a store.Actor, v store.Evaluation
 	if e.Result != nil {
 		p.Result, p.ResultSource = views.Mark{Verdict: e.Result.Verdict, Label: e.Result.Label}, e.Result.Source
 	}
-	if i := standingDecision(v.Decisions); i >= 0 {
+	// Of several that did not settle it none stands for the others.
+	if i := standingDecision(v.Decisions); i >= 0 && (e.Result != nil || len(v.Decisions) == 1) {
 		signed := signatureOf(v.Decisions[i], e.Result != nil)
 		p.Signed = &signed
 	}
 	for _, call := range e.Calls {
 		p.Attempts = append(p.Attempts, attemptView(call))
 	}
+	views.FoldAttempts(p.Attempts, func(n int) string { return attemptPath(e.ID, n) })
 	return p
 }
 

@@ -21,3 +21,10 @@ func (s *Server) Listeners() (n int, asking bool) {
 	defer s.listeners.mu.Unlock()
 	return len(s.listeners.all), s.listeners.asking
 }
+
+// SheetsKept is of how many items the server remembers what can be ruled on.
+func (s *Server) SheetsKept() int {
+	s.sheets.mu.Lock()
+	defer s.sheets.mu.Unlock()
+	return s.sheets.kept.Len()
+}

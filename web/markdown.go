@@ -97,12 +97,20 @@ func (l *leaf) all() []run {
 	return l.runs
 }
 
-// layOut gives the steps of a document their Markdown blocks. A step of which
-// Markdown would hide a word stays as it was written.
+// layOut gives the steps of a document their Markdown blocks, with the marks of its
+// citations.
 func layOut(doc *views.TraceText, t *judge.Trace, all []ruling.Citation) {
-	marks, leaves := traceMarks(all), leavesOf(t.Output)
+	marks := traceMarks(all)
+	layOutText(doc.Steps, t.Output, marks, func(s evidence.Span, marks []mark) []views.Segment { return cut(t.Output, s, marks) })
+}
+
+// layOutText gives the steps of a text their Markdown blocks, whose words draw makes of
+// a span with the marks around it. A step of which Markdown would hide a word stays as
+// it was written.
+func layOutText(steps []views.Step, output string, marks []mark, draw func(evidence.Span, []mark) []views.Segment) {
+	leaves := leavesOf(output)
 	next := 0 // the first leaf that may reach into the step
-	for i, s := range evidence.Steps(t.Output) {
+	for i, s := range evidence.Steps(output) {
 		window := evidence.Span{Start: s.Start, End: s.End}
 		for next < len(leaves) && endOf(&leaves[next]) <= s.Start {
 			next++
@@ -111,10 +119,10 @@ func layOut(doc *views.TraceText, t *judge.Trace, all []ruling.Citation) {
 		for last < len(leaves) && startOf(&leaves[last]) < s.End {
 			last++
 		}
-		if hidesWord(t.Output, window, leaves[next:last]) {
+		if hidesWord(output, window, leaves[next:last]) {
 			continue
 		}
-		doc.Steps[i].Blocks = blocksOf(t.Output, window, leaves[next:last], inWindow(marks, window))
+		steps[i].Blocks = blocksOf(window, leaves[next:last], inWindow(marks, window), draw)
 	}
 }
 
@@ -166,13 +174,21 @@ func inWindow(marks []mark, w evidence.Span) []mark {
 	return in
 }
 
+// plainSteps are the steps of a text without marks, laid out as Markdown has them.
+func plainSteps(text string) []views.Step {
+	parts := evidence.Steps(text)
+	steps := make([]views.Step, len(parts))
+	layOutText(steps, text, nil, func(s evidence.Span, _ []mark) []views.Segment { return views.Text(text[s.Start:s.End]) })
+	return steps
+}
+
 // blocksOf draws the part of leaves that lies in a window.
-func blocksOf(output string, window evidence.Span, leaves []leaf, marks []mark) []views.Block {
+func blocksOf(window evidence.Span, leaves []leaf, marks []mark, words func(evidence.Span, []mark) []views.Segment) []views.Block {
 	var blocks []views.Block
 	draw := func(runs []run) []views.Segment {
 		var list []views.Segment
 		for _, r := range whole(clipped(runs, window), marks) {
-			for _, s := range cut(output, r.Span, marks) {
+			for _, s := range words(r.Span, marks) {
 				s.Style = r.style
 				list = append(list, s)
 			}

@@ -121,6 +121,7 @@ func (s *Server) fillPolicy(p *views.PolicyPage, v store.PolicyVersion) {
 func (s *Server) fillForms(p *views.PolicyPage, policy judge.Policy) {
 	p.Fields = policyFields(policy, s.cfg.Endpoints)
 	p.Rules = policyRules(policy)
+	p.Reviewing = reviewRules(policy)
 	policy.Version = 0
 	p.YAML = string(policy.YAML())
 }

@@ -28,6 +28,15 @@ func (s *Server) showMyWork(c echo.Context) error {
 	if page.Tabs, err = s.queueTabs(c, f); err != nil {
 		return err
 	}
+	if page.Asked, err = said(s.cfg.Store.QuestionsFor(ctx, actor, f.Project)); err != nil {
+		return err
+	}
+	if page.Answers, err = said(s.cfg.Store.AnswersTo(ctx, actor, f.Project)); err != nil {
+		return err
+	}
+	if page.Corrections, err = s.cfg.Store.OpenCorrections(ctx, actor, f.Project); err != nil {
+		return err
+	}
 	if w.Next != nil {
 		page.Next = nextItem(*w.Next, actor)
 	} else {
@@ -41,6 +50,15 @@ func (s *Server) showMyWork(c echo.Context) error {
 		}
 	}
 	return s.render(c, http.StatusOK, views.MyWork(page))
+}
+
+// said are questions or answers with the way to where each stands on the desk.
+func said(list []store.Asked, err error) ([]views.Said, error) {
+	said := make([]views.Said, len(list))
+	for i, x := range list {
+		said[i] = views.Said{Who: x.UserName, Text: x.Text, At: x.At, ItemTitle: x.Title, Href: reviewPath(x.ReviewID) + "#comment-" + x.ID}
+	}
+	return said, err
 }
 
 func weekOf(p store.Pace) views.Week {

@@ -23,17 +23,17 @@ func (s *Server) claimNext(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.cfg.Store.ClaimNext(c.Request().Context(), user(c).Actor(), project, store.ClaimFilter{
+	id, err := s.cfg.Store.TakeNext(c.Request().Context(), user(c).Actor(), project, store.ClaimFilter{
 		Judge: formOrQuery(c, "judge"), Domain: formOrQuery(c, "domain"),
 	})
 	if errors.Is(err, store.ErrNotFound) {
 		s.flash(c, views.NoticeInfo, "Nothing waits that you could take. What keeps it from you stands below.")
-		return c.Redirect(http.StatusSeeOther, "/queue?view=mine")
+		return s.leadTo(c, "/queue?view=mine")
 	}
 	if err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, reviewPath(r.ReviewID))
+	return s.leadTo(c, reviewPath(id))
 }
 
 // isPrefetch says that the browser fetches ahead and nobody asked yet.

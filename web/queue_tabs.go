@@ -57,6 +57,13 @@ func (s *Server) queueTabs(c echo.Context, f views.Frame) ([]views.QueueTab, err
 			tabs = append(tabs, views.QueueTab{Text: t.text, Href: "/queue?" + t.query, Count: n, More: n == store.CountAtMost && t.query != "blind=yes", Current: current})
 		}
 	}
+	corrections, err := s.cfg.Store.OpenCorrections(ctx, actor, f.Project)
+	if err != nil {
+		return nil, err
+	}
+	if corrections > 0 || isLead(actor) {
+		tabs = append(tabs, views.QueueTab{Text: "Corrections", Href: "/corrections?state=open", Count: corrections})
+	}
 	return tabs, nil
 }
 

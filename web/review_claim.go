@@ -49,7 +49,7 @@ func (s *Server) skipReview(c echo.Context) error {
 	if err != nil {
 		return s.backToReview(c, param(c, "id"), err, "")
 	}
-	return s.claimNext(c)
+	return s.claimNext(c) // which tells a script where to go
 }
 
 func (s *Server) reopenReview(c echo.Context) error {

@@ -78,6 +78,8 @@ func (s *Server) keepTyped(c echo.Context, id string, form url.Values) (stop boo
 		return false, nil
 	case err != nil:
 		return false, err
+	case conflict != nil && isScript(c):
+		return true, answerConflict(c, *conflict)
 	case conflict != nil:
 		return true, s.draftConflictPage(c, id, form, *conflict)
 	}
@@ -95,7 +97,7 @@ func (s *Server) backToThread(c echo.Context, id string, err error, done string)
 	default:
 		s.flash(c, views.NoticeInfo, done)
 	}
-	return c.Redirect(http.StatusSeeOther, reviewPath(id)+"#questions")
+	return s.leadTo(c, reviewPath(id)+"#questions")
 }
 
 // addTalk adds to a desk whom the item can be sent to or asked about, what was

@@ -123,7 +123,7 @@ func TestPagesAreNoted(t *testing.T) {
 	if err := s.store.WriteLooks(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	seen, err := s.store.Seen(t.Context(), store.Operator("test"), item.EvaluationID)
+	seen, err := s.store.Seen(t.Context(), store.Operator("test"), item.EvaluationID, 0, store.MaxSeen)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,13 +34,15 @@ func (s *Server) proposeCorrection(c echo.Context) error {
 	k, err := s.cfg.Store.ProposeCorrection(c.Request().Context(), actor, id, in)
 	var fault *store.FieldError
 	switch {
+	case errors.As(err, &fault) && isScript(c):
+		return s.draftFault(c, &pageFault{status: http.StatusUnprocessableEntity, title: "Not proposed", what: correctionFault(fault)})
 	case errors.As(err, &fault):
 		return s.correctionPage(c, r, http.StatusUnprocessableEntity, in, correctionFault(fault))
 	case err != nil:
 		return s.backToReview(c, id, err, "")
 	}
 	s.flash(c, views.NoticeInfo, "Proposed. The item waits until a lead accepts or declines it; nobody is given it meanwhile.")
-	return c.Redirect(http.StatusSeeOther, correctionPath(k.ID))
+	return s.leadTo(c, correctionPath(k.ID))
 }
 
 func correctionPath(id string) string { return "/corrections/" + url.PathEscape(id) }
@@ -80,7 +82,7 @@ func (s *Server) editCorrection(c echo.Context) error {
 	if stop, err := s.keepTyped(c, id, form); stop || err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, reviewPath(id)+"/correction?"+url.Values{"target": {form.Get("correction_target")}}.Encode())
+	return s.leadTo(c, reviewPath(id)+"/correction?"+url.Values{"target": {form.Get("correction_target")}}.Encode())
 }
 
 // showCorrectionForm is the page with the present text of one target, and with

@@ -80,17 +80,29 @@ func (s *Server) tooLate(c echo.Context, id string, form url.Values, conflict er
 	_, other, err := s.cfg.Store.SaveDraft(c.Request().Context(), user(c).Actor(), id, base, draftOf(form))
 	kept := " What you typed is kept as your draft."
 	switch {
+	case errors.Is(err, store.ErrConflict) && isScript(c): // the page stays as it is, with all that is on it
+		return s.draftFault(c, &pageFault{status: http.StatusConflict, title: "Not recorded", what: tooLateWords(conflict, user(c))})
 	case errors.Is(err, store.ErrConflict):
 		kept = "" // the item is signed by this person: nothing is open
 	case err != nil:
 		return err
-	case other != nil && !isScript(c):
-		return s.draftConflictPage(c, id, form, *other)
+	case other != nil && isScript(c):
+		return answerConflict(c, *other)
 	case other != nil:
-		kept = " Another page of yours saved a draft, which is kept."
+		return s.draftConflictPage(c, id, form, *other)
 	}
-	s.flash(c, views.NoticeBad, conflictWords(conflict)+kept)
+	s.flash(c, views.NoticeBad, tooLateWords(conflict, user(c))+kept)
 	return s.leadTo(c, reviewPath(id))
+}
+
+// tooLateWords say who was faster; it may have been the same person, in another
+// window.
+func tooLateWords(conflict error, u store.User) string {
+	var decided *store.DecidedError
+	if errors.As(conflict, &decided) && decided.Decision.UserID == u.ID {
+		return "You have signed this item already, at " + decided.Decision.At.UTC().Format("15:04") + " UTC, and that stands. Nothing more was recorded."
+	}
+	return conflictWords(conflict)
 }
 
 // leadTo goes to a page, or tells a script where it is.

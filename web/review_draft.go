@@ -134,7 +134,7 @@ func draftBase(form url.Values) (b store.DraftBase, err error) {
 }
 
 // ownOfPage are fields that the page put into the form, and not the person.
-var ownOfPage = []string{"_csrf", "draft_version", "draft_tab", "draft_seq", "draft_by", "shown", "then", agreeField}
+var ownOfPage = []string{"_csrf", "draft_version", "draft_tab", "draft_seq", "draft_by", "shown", "then", "thread", personField, agreeField}
 
 // draftOf takes everything from the desk's form: what has no place of its own
 // goes to the rest. Rulings may have a note and no value yet.
@@ -168,7 +168,8 @@ func draftOf(form url.Values) store.DraftBody {
 			b.Other = append(b.Other, store.DraftField{Name: name, Value: value})
 		}
 	}
-	if correction != (store.DraftCorrection{}) {
+	// Which text would be corrected is always chosen in the form: alone it says nothing.
+	if correction != (store.DraftCorrection{Target: correction.Target}) {
 		b.Correction = &correction
 	}
 	for _, r := range rulings {

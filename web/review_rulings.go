@@ -73,7 +73,7 @@ func (s *Server) holdToSheet(ctx context.Context, a store.Actor, reviewID string
 	if definition == nil {
 		return &store.FieldError{Field: "rulings", Message: "can't be read, because this server does not know the judge " + r.Judge + ": send the verdict without them"}
 	}
-	sheet, err := ruling.New(definition, &r.Trace, r.Evaluation)
+	sheet, err := s.sheets.of(definition, &r.Trace, r.Hashes.Trace, r.Evaluation)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,9 @@ func (s *Server) renderReview(c echo.Context, id string, status int, refused *ty
 	p.Bench = benchOf(item)
 	p.Inputs = besideBench(p.Inputs, item.sheet)
 	if kind := item.sheet.Kind; p.Proposal != nil && kind != ruling.Own {
-		p.Proposal.Findings = nil // the workbench has them, each where it belongs
+		// The workbench has them, each where it belongs; a critical error that the
+		// report names apart from the steps belongs to none.
+		p.Proposal.Findings = slices.DeleteFunc(slices.Clone(p.Proposal.Findings), func(f judge.Finding) bool { return f.Class != "critical_error" || f.Step > 0 })
 	}
 	s.cfg.Store.Look(user(c).Actor(), item.review.EvaluationID, store.SawDesk, item.review.Sealed)
 	return s.render(c, status, views.Desk(p))
@@ -68,7 +70,7 @@ func (s *Server) deskItem(ctx context.Context, r store.Review) (deskItem, error)
 	if err != nil {
 		return deskItem{}, err
 	}
-	sheet, err := ruling.New(definition, &r.Trace, r.Evaluation)
+	sheet, err := s.sheets.of(definition, &r.Trace, r.Hashes.Trace, r.Evaluation)
 	return deskItem{review: r, definition: definition, sheet: sheet}, err
 }
 
@@ -97,11 +99,12 @@ func (s *Server) deskPage(f views.Frame, a store.Actor, d *deskItem, refused *ty
 		Labels: labelChoices(r.Labels), ReasonCodes: reasonCodeChoices(r.ReasonCodes), HistorySealed: r.Sealed,
 		OpinionLine: opinionLine(r),
 	}
-	p.Adjudicating = r.Adjudicating
+	p.Adjudicating, p.PersonID, p.Answered = r.Adjudicating, a.UserID, hasAnswered(a, r)
 	p.Claim = string(r.Claim(f.Now).For(a))
 	if d.definition != nil {
 		p.Task = d.definition.Description
 	}
+	p.MayManage = isLead(a) && r.State != "decided" && r.State != "closed"
 	p.MayReopen = r.State == "decided" && (isLead(a) || r.Settled != nil && r.Settled.UserID == a.UserID)
 	if r.UndoUntil != nil {
 		p.Undo = *r.UndoUntil
@@ -173,10 +176,14 @@ func deskState(now time.Time, a store.Actor, r store.Review) views.DeskState {
 // mayAddOpinion says that the person worked on an item which others settled
 // meanwhile, and has not answered it: what they have can be a second opinion.
 func mayAddOpinion(a store.Actor, r store.Review) bool {
-	return a.MayDecide() && (r.First != nil || r.Draft != nil) &&
-		!slices.ContainsFunc(r.Decisions, func(d store.Decision) bool {
-			return d.UserID == a.UserID && d.UndoneAt == nil && (d.Action == store.Confirm || d.Action == store.Override)
-		})
+	return a.MayDecide() && (r.First != nil || r.Draft != nil) && !hasAnswered(a, r)
+}
+
+// hasAnswered says that a person has signed an answer that stands.
+func hasAnswered(a store.Actor, r store.Review) bool {
+	return slices.ContainsFunc(r.Decisions, func(d store.Decision) bool {
+		return d.UserID == a.UserID && d.UndoneAt == nil && (d.Action == store.Confirm || d.Action == store.Override)
+	})
 }
 
 // isCorrection says that the item was decided before and reopened: any answer
@@ -231,8 +238,11 @@ func summaryOf(report json.RawMessage) string {
 func signatureOf(d store.Decision, final bool) views.Signature {
 	said := views.Signature{
 		Name: d.UserName, Severity: d.Severity, OverQuota: d.OverQuota, Undone: d.UndoneAt != nil, Action: d.Action, Mark: views.Mark{Verdict: d.Verdict, Label: d.Label},
-		Choice: d.Choice, First: views.Mark{Verdict: d.FirstVerdict, Label: d.FirstLabel}, ReasonCode: d.ReasonCode, Comment: d.Comment, Confidence: d.Confidence, Blind: d.Blind,
+		Choice: d.Choice, ReasonCode: d.ReasonCode, Comment: d.Comment, Confidence: d.Confidence, Blind: d.Blind,
 		Seconds: int(d.Seconds), At: d.At, Final: final,
+	}
+	if !d.VerdictVisible { // what was answered with the verdict in sight was no first answer
+		said.First = views.Mark{Verdict: d.FirstVerdict, Label: d.FirstLabel}
 	}
 	if d.Signature != nil {
 		said.Role, said.Qualification, said.Affirmation = roleWords[d.Signature.Role], d.Signature.Qualification, d.Signature.Affirmation

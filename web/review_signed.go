@@ -75,11 +75,11 @@ func (s *Server) goOn(c echo.Context, n views.Notice) error {
 	if err != nil {
 		return err
 	}
-	next, err := s.cfg.Store.ClaimNext(c.Request().Context(), user(c).Actor(), project, store.ClaimFilter{})
+	next, err := s.cfg.Store.TakeNext(c.Request().Context(), user(c).Actor(), project, store.ClaimFilter{})
 	path := "/queue"
 	switch {
 	case err == nil:
-		path = reviewPath(next.ReviewID)
+		path = reviewPath(next)
 	case errors.Is(err, store.ErrNotFound):
 		n.Text += " Nothing else waits that you could take."
 	case errors.Is(err, store.ErrConflict):

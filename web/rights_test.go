@@ -19,7 +19,7 @@ var allowed = map[string][]store.Role{
 	"/queue/next": {store.Reviewer}, "/reviews/{id}/claim": {store.Reviewer}, "/reviews/{id}/renew": {store.Reviewer},
 	"/reviews/{id}/release": {store.Reviewer}, "/reviews/{id}/skip": {store.Reviewer}, "/reviews/{id}/decision": {store.Reviewer},
 	"/reviews/{id}/reopen": {store.Reviewer}, "/reviews/{id}/undo": {store.Reviewer}, "/reviews/{id}/second-opinion": {store.Reviewer},
-	"/reviews/{id}/opinions": {}, "/reviews/{id}/reassign": {},
+	"/reviews/{id}/opinions": {}, "/reviews/{id}/reassign": {}, "/reviews/{id}/change": {},
 	"/api/v1/reviews/{id}/undo": {store.Reviewer}, "/api/v1/reviews/{id}/second-opinion": {store.Reviewer},
 	"/api/v1/reviews/{id}/opinions": {}, "/api/v1/reviews/{id}/reassign": {},
 	"/reviews/{id}/draft": {store.Reviewer}, "/api/v1/reviews/{id}/draft": {store.Reviewer},

@@ -64,8 +64,10 @@ type Endpoint struct {
 type Server struct {
 	cfg          Config
 	echo         *echo.Echo
+	compressed   http.Handler // echo, its answers compressed
 	sessions     *sessions.CookieStore
 	listeners    *listeners
+	sheets       *sheets
 	comfortEvery time.Duration
 }
 
@@ -92,7 +94,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Wake == nil {
 		cfg.Wake = func() {}
 	}
-	s := &Server{cfg: cfg, echo: echo.New(), sessions: newCookieStore(cfg), comfortEvery: comfortEvery}
+	s := &Server{cfg: cfg, echo: echo.New(), sessions: newCookieStore(cfg), sheets: newSheets(), comfortEvery: comfortEvery}
 	s.listeners = newListeners(cfg.Store, cfg.Now, func(err error) {
 		cfg.Logger.Error("no news for open pages", "error", err.Error())
 	})
@@ -100,11 +102,21 @@ func New(cfg Config) (*Server, error) {
 	s.echo.HTTPErrorHandler = s.answerError
 	s.echo.Use(s.recovered, middleware.RequestID(), s.securityHeaders, s.bounded)
 	s.routes()
+	var err error
+	if s.compressed, err = compressing(s.echo); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 
 // ServeHTTP answers one request.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.mayCompress(r) {
+		s.compressed.ServeHTTP(w, r)
+		return
+	}
+	s.echo.ServeHTTP(w, r)
+}
 
 // recovered turns a panic into a 500 with an id, so that one bad request can't
 // end the process for everybody.

@@ -35,6 +35,7 @@ type site struct {
 	http    *httptest.Server
 	clock   *clock
 	log     *bytes.Buffer
+	lead    store.User // where a test needs one
 }
 
 // clock is a time that a test moves by hand.

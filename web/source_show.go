@@ -24,6 +24,9 @@ func sourceAnchor(n int) string { return "source-" + strconv.Itoa(n+1) }
 // short says that the n-th source stands on the desk as a whole.
 func short(d *deskItem, n int) bool {
 	all := 0
+	if len(d.sheet.Units) > mostWhole {
+		return false
+	}
 	for i, s := range d.review.Trace.Sources {
 		if len(s.Text) > shortSource || all+len(s.Text) > shortSources {
 			if i == n {
@@ -46,7 +49,7 @@ func wholeSources(d *deskItem, all []ruling.Citation) []views.WholeSource {
 	used := 0
 	for i := range sources {
 		list[i] = wholeSource(sources, i)
-		if size := len(sources[i].Text); size > shortSource || used+size > shortSources {
+		if size := len(sources[i].Text); size > shortSource || used+size > shortSources || len(all) > mostWhole {
 			list[i].Href = sourcePath(d.review.ReviewID, i)
 			continue
 		}

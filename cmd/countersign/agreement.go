@@ -96,6 +96,9 @@ func (c agreementCmd) read(s *state) (ratings.Table, error) {
 func printSummary(out io.Writer, s summary.Summary) error {
 	fmt.Fprintf(out, "%s, %s (%s), %s (%s)\n", plural(s.Items, "item", "items"), plural(s.Raters, "rater", "raters"),
 		listed(s.RaterNames), plural(len(s.Categories), "label", "labels"), listed(s.Categories))
+	if s.Clusters > 0 {
+		fmt.Fprintf(out, "%s, drawn together by the bootstrap\n", plural(s.Clusters, "cluster of items", "clusters of items"))
+	}
 	fmt.Fprintf(out, "level %s, weights %s, %g%% intervals, bootstrap of %s replicates with seed %d\n\n",
 		s.Level, s.Weights, 100*s.Confidence, thousands(s.Replicates), s.Seed)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

@@ -3,6 +3,8 @@ package agreement
 import (
 	"math"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/countersign/countersign/judge/agreement/internal/beta"
 )
 
@@ -87,40 +89,23 @@ func MarginalHomogeneity(m Confusion) (stuartMaxwell, bhapkar ChiSquare) {
 	return stuartMaxwell, ChiSquare{Undefined: "the raters differ on every item in one direction"}
 }
 
-// solve gives x with a x = b by elimination with pivots; ok is false when a is
-// singular. a and b are not changed.
+// solve gives x with a x = b; ok is false when a is singular.
 func solve(a [][]float64, b []float64) (x []float64, ok bool) {
 	n := len(b)
-	w := make([][]float64, n)
-	for i := range w {
-		w[i] = append(append([]float64(nil), a[i]...), b[i])
+	m := mat.NewDense(n, n, nil)
+	for i, row := range a {
+		m.SetRow(i, row)
 	}
-	for c := range n {
-		pivot := c
-		for r := c + 1; r < n; r++ {
-			if math.Abs(w[r][c]) > math.Abs(w[pivot][c]) {
-				pivot = r
-			}
-		}
-		w[c], w[pivot] = w[pivot], w[c]
-		if math.Abs(w[c][c]) < 1e-9 {
-			return nil, false
-		}
-		for r := range n {
-			if r == c {
-				continue
-			}
-			f := w[r][c] / w[c][c]
-			for k := c; k <= n; k++ {
-				w[r][k] -= f * w[c][k]
-			}
-		}
+	var lu mat.LU
+	lu.Factorize(m)
+	if !(lu.Cond() < 1e12) {
+		return nil, false
 	}
-	x = make([]float64, n)
-	for i := range x {
-		x[i] = w[i][n] / w[i][i]
+	var v mat.VecDense
+	if err := lu.SolveVecTo(&v, false, mat.NewVecDense(n, b)); err != nil {
+		return nil, false
 	}
-	return x, true
+	return v.RawVector().Data, true
 }
 
 // Paired compares two judges on the same items, by the items on which only one

@@ -210,8 +210,12 @@ func ipwMetrics(v vector) (map[string]any, error) {
 		return nil, err
 	}
 	t, err := sampling.NewTable([]string{"0", "1"}, in.Human, in.Judge, in.Weight)
-	if err != nil {
-		return nil, err
+	if err != nil { // a weight that cannot be: the population cannot be described
+		none := map[string]any{}
+		for _, name := range []string{"sensitivity", "specificity", "ppv", "npv", "accuracy", "prevalence", "kappa", "effective_n"} {
+			none[name] = nil
+		}
+		return none, nil
 	}
 	s, err := t.OneVersusRest(1)
 	if err != nil {

@@ -130,7 +130,10 @@ func estimate(e agreement.Estimate) map[string]any {
 
 func coefficient(c agreement.Coefficient) map[string]any {
 	out := estimate(c.Estimate)
-	out["pa"], out["pe"] = c.Observed, c.Expected
+	out["pa"], out["pe"] = nil, nil
+	if c.N > 0 {
+		out["pa"], out["pe"] = c.Observed, c.Expected
+	}
 	return out
 }
 
@@ -139,7 +142,10 @@ func coefficient(c agreement.Coefficient) map[string]any {
 func cohen(m agreement.Confusion, w agreement.Weights, level float64) map[string]any {
 	k := agreement.CohenKappa(m, w, level)
 	out := estimate(k.Estimate)
-	out["kappa"], out["po"], out["pe"] = out["value"], k.Observed, k.Expected
+	out["kappa"], out["po"], out["pe"] = out["value"], nil, nil
+	if k.N > 0 {
+		out["po"], out["pe"] = k.Observed, k.Expected
+	}
 	for _, name := range []string{"ci_low", "ci_high", "ci_low_t", "ci_high_t", "se0", "z", "p_value"} {
 		out[name] = nil
 	}
@@ -384,6 +390,9 @@ func benchmark(v vector) (map[string]any, error) {
 		return nil, err
 	}
 	var bands []agreement.Band
+	if in.Intervals == nil {
+		bands = agreement.LandisKoch()
+	}
 	for _, b := range in.Intervals {
 		bands = append(bands, agreement.Band{Low: b[0], High: b[1]})
 	}

@@ -336,6 +336,23 @@ func (v vector) items() (agreement.Items, error) {
 			rows[i] = texts(row)
 		}
 		return agreement.CountRatings(v.scale(v.Input.Ratings...), rows)
+	case "confusion_matrix", "pairs":
+		m, err := v.confusion()
+		if err != nil {
+			return agreement.Items{}, err
+		}
+		var counts [][]int
+		for i, row := range m.Counts() {
+			for j, n := range row {
+				for range n {
+					item := make([]int, len(row))
+					item[i]++
+					item[j]++
+					counts = append(counts, item)
+				}
+			}
+		}
+		return agreement.NewItems(m.Labels(), counts)
 	}
 	return agreement.Items{}, fmt.Errorf("input %q does not describe items", v.Input.Type)
 }

@@ -68,37 +68,56 @@ func (s *Source) alignPiece(q string, words []word, from int, effort *Effort) []
 	return best
 }
 
+// seed is a word of a piece, and which of the ballot's places are its occurrences.
+type seed struct{ word, from, to int }
+
+func (s seed) count() int { return s.to - s.from }
+
+// vote of a shared word for a place where the piece would start.
+type vote struct{ place, weight int }
+
+// ballot is the room that windows needs for a while.
+type ballot struct {
+	found []seed
+	at    []int32 // words of the source
+	votes []vote
+	taken []bool
+}
+
+var ballots = sync.Pool{New: func() any { return new(ballot) }}
+
 // windows chooses ranges of source words [from, to) that share most of the
 // rarer words of a piece. Each shared word votes for the place where the piece
 // would start; places that lie close together count together.
 func (s *Source) windows(q string, words []word, from int, effort *Effort) [][2]int {
-	type seed struct{ word, count int }
-	found := make([]seed, 0, len(words))
+	b := ballots.Get().(*ballot)
+	defer ballots.Put(b)
+	b.found, b.at = b.found[:0], b.at[:0]
 	for i, w := range words {
-		count := 0
-		text := q[w.start:w.end]
-		s.each(w.hash, text, from, effort, func(int) { count++ })
-		if count > 0 {
-			found = append(found, seed{i, count})
+		before := len(b.at)
+		s.each(w.hash, q[w.start:w.end], from, effort, func(at int) { b.at = append(b.at, int32(at)) })
+		if len(b.at) > before {
+			b.found = append(b.found, seed{word: i, from: before, to: len(b.at)})
 		}
 	}
-	if len(found) > seeds {
-		slices.SortStableFunc(found, func(a, b seed) int { return a.count - b.count })
-		found = found[:seeds]
+	if len(b.found) > seeds {
+		slices.SortStableFunc(b.found, func(a, b seed) int { return a.count() - b.count() })
+		b.found = b.found[:seeds]
 	}
-	type vote struct{ place, weight int }
-	var votes []vote
-	for _, f := range found {
-		w := words[f.word]
-		text := q[w.start:w.end]
-		s.each(w.hash, text, from, effort, func(i int) {
-			votes = append(votes, vote{i - f.word, 1 + occurrences/f.count})
-		})
+	b.votes = b.votes[:0]
+	for _, f := range b.found {
+		weight := 1 + occurrences/f.count()
+		for _, at := range b.at[f.from:f.to] {
+			b.votes = append(b.votes, vote{int(at) - f.word, weight})
+		}
 	}
+	votes := b.votes
 	slices.SortFunc(votes, func(a, b vote) int { return a.place - b.place })
 	slack := len(words)/2 + 6
 	var ranges [][2]int
-	taken := make([]bool, len(votes))
+	b.taken = grow(b.taken, len(votes))
+	taken := b.taken
+	clear(taken)
 	for range windows {
 		bestSum, bestLo, bestHi := 0, 0, 0
 		sum, lo := 0, 0

@@ -14,6 +14,9 @@ var (
 	itemNames  = []string{"item", "item_id", "unit", "unit_id", "id", "trace", "trace_id"}
 	raterNames = []string{"rater", "rater_id", "reviewer", "judge", "annotator", "coder"}
 	labelNames = []string{"label", "rating", "category", "verdict", "score", "value"}
+	// clusterNames are for what items have in common: a conversation, a question, a
+	// person.
+	clusterNames = []string{"cluster", "cluster_id", "conversation"}
 )
 
 // absent says that a cell of a CSV file holds no rating: it is empty, or NA as R
@@ -41,9 +44,8 @@ func readCSV(body []byte, n *notes) Table {
 		return Table{}
 	}
 	f.header = slices.Clone(header)
-	names := make([]string, len(header))
-	for i, h := range f.header {
-		names[i] = strings.ToLower(h)
+	names := lower(f.header)
+	for _, h := range f.header {
 		if bad := tooLong(h); bad != "" {
 			n.add(1, shown(h), "%s", bad)
 			return Table{}
@@ -58,6 +60,14 @@ func readCSV(body []byte, n *notes) Table {
 		return f.long(item, rater, label)
 	}
 	return f.wide(names)
+}
+
+func lower(names []string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = strings.ToLower(n)
+	}
+	return out
 }
 
 func shownAll(names []string) []string {
@@ -124,10 +134,12 @@ func (f *csvFile) wide(names []string) Table {
 	if id < 0 && len(names) > 1 && names[0] == "" {
 		id = 0 // as R and pandas write their row names
 	}
+	cluster := column(names, clusterNames)
+	clusters := map[string]int{}
 	var raters []string
 	var at []int
 	for i, h := range f.header {
-		if i == id {
+		if i == id || i == cluster {
 			continue
 		}
 		if h == "" {
@@ -183,6 +195,17 @@ func (f *csvFile) wide(names []string) Table {
 			t.Codes = append(t.Codes, k)
 		}
 		t.items++
+		if cluster >= 0 {
+			name := record[cluster]
+			if bad := tooLong(name); bad != "" || name == "" {
+				if name == "" {
+					bad = "is missing"
+				}
+				f.note.add(f.line, shown(f.header[cluster]), "%s", bad)
+				continue
+			}
+			t.Clusters = append(t.Clusters, numberOf(clusters, name))
+		}
 	}
 	if t.items == 0 {
 		f.note.add(1, "", "there are no ratings below the header")
@@ -201,6 +224,16 @@ func (f *csvFile) wide(names []string) Table {
 	return t
 }
 
+// numberOf gives each name a number, in order of appearance.
+func numberOf(seen map[string]int, name string) int {
+	k, ok := seen[name]
+	if !ok {
+		k = len(seen)
+		seen[strings.Clone(name)] = k
+	}
+	return k
+}
+
 // long has a line for each rating.
 func (f *csvFile) long(item, rater, label int) Table {
 	type rating struct {
@@ -209,15 +242,13 @@ func (f *csvFile) long(item, rater, label int) Table {
 	}
 	var all []rating
 	c := newCoder()
-	items, raters := map[string]int32{}, map[string]int32{}
+	cluster := column(lower(f.header), clusterNames)
+	items, raters, clusters := map[string]int{}, map[string]int{}, map[string]int{}
+	var clusterLine []int // where an item's cluster was first named
 	t := Table{}
-	name := func(seen map[string]int32, text string) int32 {
-		k, ok := seen[text]
-		if !ok {
-			k = int32(len(seen))
-			seen[strings.Clone(text)] = k
-		}
-		return k
+	needed := []int{item, rater}
+	if cluster >= 0 {
+		needed = append(needed, cluster)
 	}
 	for {
 		record, ok := f.next()
@@ -228,7 +259,7 @@ func (f *csvFile) long(item, rater, label int) Table {
 			continue
 		}
 		bad := false
-		for _, at := range []int{item, rater} {
+		for _, at := range needed {
 			switch long := tooLong(record[at]); {
 			case record[at] == "":
 				f.note.add(f.line, shown(f.header[at]), "is missing")
@@ -241,8 +272,18 @@ func (f *csvFile) long(item, rater, label int) Table {
 		if bad {
 			continue
 		}
-		i, before := name(items, record[item]), len(raters)
-		r := name(raters, record[rater])
+		i, before := numberOf(items, record[item]), len(raters)
+		r := numberOf(raters, record[rater])
+		if cluster >= 0 {
+			k := numberOf(clusters, record[cluster])
+			switch {
+			case i == len(t.Clusters):
+				t.Clusters, clusterLine = append(t.Clusters, k), append(clusterLine, f.line)
+			case t.Clusters[i] != k:
+				f.note.add(f.line, shown(f.header[cluster]), "this item lies in another cluster in line %d", clusterLine[i])
+				continue
+			}
+		}
 		if len(raters) > before {
 			t.Raters = append(t.Raters, strings.Clone(record[rater]))
 			if len(raters) > maxRaters {
@@ -262,7 +303,7 @@ func (f *csvFile) long(item, rater, label int) Table {
 			f.note.add(f.line, shown(f.header[label]), "%s", wrong)
 			continue
 		}
-		all = append(all, rating{i, r, k, int32(f.line)})
+		all = append(all, rating{int32(i), int32(r), k, int32(f.line)})
 	}
 	if len(all) == 0 {
 		if f.note.err() == nil {

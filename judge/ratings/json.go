@@ -27,6 +27,7 @@ func readJSON(body []byte, n *notes) Table {
 	var t Table
 	var cells [][]string
 	var rows []place
+	var clusters []string
 	if f.PeekKind() == '[' {
 		cells, rows = f.grid(true)
 	} else {
@@ -47,6 +48,8 @@ func readJSON(body []byte, n *notes) Table {
 				} else {
 					t.Matrix = f.matrix()
 				}
+			case name == "clusters":
+				clusters = f.list(false)
 			case name == "categories" || name == "raters":
 				list := f.names()
 				if name == "raters" {
@@ -73,9 +76,22 @@ func readJSON(body []byte, n *notes) Table {
 		return Table{}
 	}
 	if t.Matrix != nil {
+		if clusters != nil {
+			n.add(0, "clusters", "a confusion matrix has no items that could form clusters; give ratings")
+		}
 		return f.finishMatrix(t)
 	}
-	return f.finishRatings(t, cells, rows)
+	t = f.finishRatings(t, cells, rows)
+	if clusters != nil {
+		if len(clusters) != t.items {
+			n.add(0, "clusters", "%d clusters for %d items", len(clusters), t.items)
+		}
+		seen := map[string]int{}
+		for _, c := range clusters {
+			t.Clusters = append(t.Clusters, numberOf(seen, c))
+		}
+	}
+	return t
 }
 
 // place is where a row starts.
@@ -238,7 +254,10 @@ func (f *jsonFile) label(null bool) (string, bool) {
 }
 
 // names is an array of different labels.
-func (f *jsonFile) names() []string {
+func (f *jsonFile) names() []string { return f.list(true) }
+
+// list is an array of labels, different ones where that is asked.
+func (f *jsonFile) list(different bool) []string {
 	if !f.opens("an array of names") {
 		return nil
 	}
@@ -252,10 +271,10 @@ func (f *jsonFile) names() []string {
 		switch bad := tooLong(name); {
 		case bad != "":
 			f.fault("%s", bad)
-		case seen[name]:
+		case different && seen[name]:
 			f.fault("%s is there twice", shown(name))
-		case len(list) == maxLabels:
-			f.fault("there are more than %d names", maxLabels)
+		case len(list) == maxCells || different && len(list) == maxLabels:
+			f.fault("there are more names than a file may have")
 			f.ended = true
 		default:
 			seen[name] = true

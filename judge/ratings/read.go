@@ -63,7 +63,6 @@ type coder struct {
 	labels []string
 	at     map[string]int32
 	fixed  bool // by the file's own scale
-	full   bool
 }
 
 func newCoder() *coder { return &coder{at: map[string]int32{}} }

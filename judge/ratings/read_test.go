@@ -87,6 +87,10 @@ func TestFaults(t *testing.T) {
 		{"JSON empty label", `{"ratings": [["", "a"]]}`, []string{"f:1: ratings[0][0]: is an empty label; write null where a rating is missing"}},
 		{"JSON off the scale", `{"ratings": [["z", "a"]], "categories": ["a"]}`, []string{"f:1: ratings[0][0]: label z is not one of the categories"}},
 		{"JSON no items", `{"ratings": []}`, []string{"f: ratings: there are no items"}},
+		{"item in two clusters", "item,cluster,rater,label\n1,k,a,x\n1,l,b,x\n", []string{"f:3: cluster: this item lies in another cluster in line 2"}},
+		{"no cluster", "id,cluster,a,b\n1,,x,y\n", []string{"f:2: cluster: is missing"}},
+		{"JSON clusters too few", `{"ratings":[["x","y"],["x","x"]],"clusters":["k"]}`, []string{"f: clusters: 1 clusters for 2 items"}},
+		{"matrix with clusters", `{"confusion_matrix":[[1]],"clusters":["k"]}`, []string{"f: clusters: a confusion matrix has no items"}},
 		{"JSON no raters", `{"ratings": [[]]}`, []string{"f:1: ratings[0]: has no ratings"}},
 		{"JSON raters do not fit", `{"ratings": [["a"]], "raters": ["x","y"]}`, []string{"f: raters: 2 raters are named and the first item has 1 ratings"}},
 		{"JSON category twice", `{"ratings": [["a"]], "categories": ["a","a"]}`, []string{"f:1: categories[1]: a is there twice"}},
@@ -113,6 +117,26 @@ func TestFaults(t *testing.T) {
 				t.Errorf("faults:\n%s\nwant:\n%s", err, strings.Join(tt.want, "\n"))
 			}
 		})
+	}
+}
+
+// Three forms name the same clusters.
+func TestClusters(t *testing.T) {
+	for name, body := range map[string]string{
+		"long": "item,rater,conversation,label\n1,a,k,x\n2,a,l,x\n1,b,k,y\n3,b,k,y\n",
+		"wide": "id,cluster,a,b\n1,k,x,y\n2,l,x,\n3,k,,y\n",
+		"JSON": `{"ratings":[["x","y"],["x",null],[null,"y"]],"clusters":["k","l","k"]}`,
+	} {
+		table, err := ratings.Read(strings.NewReader(body), "f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]int{0, 1, 0}, table.Clusters); diff != "" || len(table.Raters) != 2 {
+			t.Errorf("%s: raters %v, clusters (-want +got):\n%s", name, table.Raters, diff)
+		}
+		if x, y, c := table.Pairs(); len(x) != 1 || len(y) != 1 || len(c) != 1 || c[0] != 0 {
+			t.Errorf("%s: pairs %v, %v in %v", name, x, y, c)
+		}
 	}
 }
 

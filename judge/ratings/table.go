@@ -34,6 +34,9 @@ type Table struct {
 	// Codes are indices into Labels, or Missing, by item and then rater; nil for a
 	// confusion matrix.
 	Codes []int32
+	// Clusters say of each item which others it is not independent of: items of one
+	// number belong together. nil where the file names none.
+	Clusters []int
 	// Matrix has rows for the first rater and columns for the second; nil for
 	// ratings.
 	Matrix [][]int
@@ -94,6 +97,20 @@ func (t Table) Confusion() (agreement.Confusion, error) {
 		}
 	}
 	return agreement.NewConfusion(t.Labels, counts)
+}
+
+// Pairs are the labels of two raters on the items that both rated, as indices into
+// Labels, with the items' clusters (nil without). Only for ratings of two.
+func (t Table) Pairs() (first, second, clusters []int) {
+	for i := 0; i+1 < len(t.Codes) && len(t.Raters) == 2; i += 2 {
+		if a, b := t.Codes[i], t.Codes[i+1]; a != Missing && b != Missing {
+			first, second = append(first, int(a)), append(second, int(b))
+			if t.Clusters != nil {
+				clusters = append(clusters, t.Clusters[i/2])
+			}
+		}
+	}
+	return first, second, clusters
 }
 
 // Ratings are the ratings of any number of raters, not for a matrix.

@@ -80,7 +80,7 @@ func solveRunLength(at []float64, kernel func(z float64, j int) float64) (float6
 		ones.SetVec(i, 1)
 	}
 	var l mat.VecDense
-	if err := l.SolveVec(a, ones); err != nil || !(l.AtVec(0) >= 1) {
+	if err := l.SolveVec(a, ones); err != nil || !(l.AtVec(0) >= 1 && l.AtVec(0) < 1e12) {
 		return 0, fmt.Errorf("drift: the run length is longer than can be computed: the limit is too wide")
 	}
 	return l.AtVec(0), nil

@@ -84,13 +84,13 @@ func (f Platt) At(s float64) float64 { return 1 / (1 + math.Exp(f.A*s+f.B)) }
 // fit, or that one class is missing.
 func FitPlatt(happened []bool, score []float64) (Platt, error) {
 	if len(happened) != len(score) {
-		return Platt{}, fmt.Errorf("Platt's scaling: %d outcomes and %d scores do not make pairs", len(happened), len(score))
+		return Platt{}, fmt.Errorf("scaling after Platt: %d outcomes and %d scores do not make pairs", len(happened), len(score))
 	}
 	n0, n1 := 0.0, 0.0
 	low, high := math.Inf(1), math.Inf(-1)
 	for i, h := range happened {
 		if math.IsNaN(score[i]) || math.IsInf(score[i], 0) {
-			return Platt{}, fmt.Errorf("Platt's scaling: score %d is %v, which is not a number", i+1, score[i])
+			return Platt{}, fmt.Errorf("scaling after Platt: score %d is %v, which is not a number", i+1, score[i])
 		}
 		low, high = min(low, score[i]), max(high, score[i])
 		if h {
@@ -101,9 +101,9 @@ func FitPlatt(happened []bool, score []float64) (Platt, error) {
 	}
 	switch {
 	case n0 == 0 || n1 == 0:
-		return Platt{}, fmt.Errorf("Platt's scaling: only one class is there (%g and %g labels)", n0, n1)
+		return Platt{}, fmt.Errorf("scaling after Platt: only one class is there (%g and %g labels)", n0, n1)
 	case low == high:
-		return Platt{}, fmt.Errorf("Platt's scaling: every score is %v", low)
+		return Platt{}, fmt.Errorf("scaling after Platt: every score is %v", low)
 	}
 	hit, miss := (n1+1)/(n1+2), 1/(n0+2)
 	target := func(i int) float64 {

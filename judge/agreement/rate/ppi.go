@@ -133,6 +133,9 @@ func PPI(s Sample, tuning Tuning, level float64) Powered {
 	}
 	out.SE = math.Sqrt(variance(off)/float64(n) + lambda*lambda*variance(s.Rest)/float64(len(s.Rest)))
 	out.Estimate = withNormal(out.Estimate, level)
+	if v := out.Value + out.SE + out.Human.Value + out.Human.SE + out.Judge + lambda; math.IsNaN(v) || math.IsInf(v, 0) {
+		return refuse("the numbers are too large for the arithmetic")
+	}
 	if out.HasInterval() && out.Human.HasInterval() {
 		out.Gain = out.Human.SE * out.Human.SE / (out.SE * out.SE)
 	}

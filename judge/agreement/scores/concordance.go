@@ -14,6 +14,10 @@ import (
 // when both sides are constant and equal; where one is constant it is 0 without
 // an interval.
 func LinCCC(x, y []float64, level float64) agreement.Estimate {
+	return settled(linCCC(x, y, level))
+}
+
+func linCCC(x, y []float64, level float64) agreement.Estimate {
 	if reason := refuse(x, y); reason != "" {
 		return undefined(len(x), reason)
 	}

@@ -29,8 +29,11 @@ func Pearson(x, y []float64, level float64) Correlation {
 	}
 	n := float64(len(x))
 	r := max(-1, min(1, stat.Correlation(x, y, nil)))
-	c := Correlation{Estimate: agreement.Estimate{Value: r, N: len(x)}}
+	c := Correlation{Estimate: settled(agreement.Estimate{Value: r, N: len(x)})}
 	switch {
+	case !c.Defined():
+		c.NoTest = c.Undefined
+		return c
 	case !goodLevel(level):
 		c.NoInterval = badLevel(level)
 	case n < 4:

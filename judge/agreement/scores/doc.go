@@ -47,6 +47,20 @@ func undefined(n int, reason string) agreement.Estimate {
 	return agreement.Estimate{N: n, Undefined: reason}
 }
 
+// settled withholds what floating point could not hold: scores so large or so close
+// together that their squares overflow or vanish.
+func settled(e agreement.Estimate) agreement.Estimate {
+	const beyond = "the scores are too large or too close together for the arithmetic"
+	switch {
+	case !e.Defined():
+	case !finite(e.Value):
+		return undefined(e.N, beyond)
+	case e.HasInterval() && !(finite(e.SE) && finite(e.Low) && finite(e.High)):
+		e.SE, e.Low, e.High, e.Method, e.NoInterval = 0, 0, 0, "", beyond
+	}
+	return e
+}
+
 // z is the normal quantile of a two-sided level.
 func z(level float64) float64 { return -distuv.UnitNormal.Quantile((1 - level) / 2) }
 

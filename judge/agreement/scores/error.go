@@ -24,6 +24,14 @@ type Errors struct {
 // and root mean square error of x - y. Undefined without pairs; SD and limits need
 // two.
 func Differences(x, y []float64) Errors {
+	e := differences(x, y)
+	if e.Undefined == "" && !finite(e.Bias+e.SD+e.MAE+e.RMSE+e.Low+e.High) {
+		return Errors{N: e.N, Undefined: "the scores are too large for the arithmetic"}
+	}
+	return e
+}
+
+func differences(x, y []float64) Errors {
 	e := Errors{N: len(x), Undefined: refuse(x, y)}
 	if e.Undefined != "" {
 		return e

@@ -53,7 +53,8 @@ func ICC(rows [][]float64, level float64) Intraclass {
 	case k < 2:
 		return all(undefined(n, "there are fewer than two raters"))
 	}
-	return squares(complete, n, k).intraclass(level)
+	i := squares(complete, n, k).intraclass(level)
+	return Intraclass{settled(i.Single1), settled(i.Single2), settled(i.Single3), settled(i.Mean1), settled(i.Mean2), settled(i.Mean3)}
 }
 
 func all(e agreement.Estimate) Intraclass { return Intraclass{e, e, e, e, e, e} }

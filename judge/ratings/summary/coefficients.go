@@ -62,8 +62,16 @@ func (c *composer) two() error {
 	}{{"prevalence_index", x.Prevalence}, {"bias_index", x.Bias}, {"pabak", x.PABAK}} {
 		c.add(one.name, agreement.Estimate{Value: one.value, N: m.N(), Undefined: x.Undefined, NoInterval: noSE})
 	}
+	if err := c.clusterPairs(); err != nil {
+		return err
+	}
 	stuart, bhapkar := agreement.MarginalHomogeneity(m)
 	c.summary.Tests = []Test{{"bowker", agreement.Bowker(m)}, {"stuart_maxwell", stuart}, {"bhapkar", bhapkar}}
+	if c.table.Clusters != nil {
+		for i := range c.summary.Tests {
+			c.summary.Tests[i].ChiSquare = agreement.ChiSquare{Undefined: "items come in clusters, and the test counts each of them as independent"}
+		}
+	}
 	return nil
 }
 
@@ -92,6 +100,7 @@ func (c *composer) many() error {
 	c.add("brennan_prediger_weighted", agreement.MultiBrennanPrediger(it, c.weights, level).Estimate)
 	c.add("scott_pi_weighted", agreement.MultiScottPi(it, c.weights, level).Estimate)
 	c.without(needsTwo, "prevalence_index", "bias_index", "pabak")
+	c.withhold()
 	return nil
 }
 
@@ -124,6 +133,7 @@ func (c *composer) alphaOfMatrix(m agreement.Confusion) (agreement.Estimate, err
 
 func (c *composer) alphaOfItems(it agreement.Items) (agreement.Estimate, error) {
 	u, profiles := resample.Items(it)
+	u.Cluster = c.table.Clusters
 	return c.drawn(u, profiles)
 }
 

@@ -22,6 +22,7 @@ const maxScores = 5_000_000
 // scores fills in what only numbers have: errors, correlation, intraclass
 // correlation. Nothing for labels that are no numbers, or are declared nominal.
 func (c *composer) scores() error {
+	defer c.withhold()
 	if !c.numbers || c.options.Level == agreement.MetricNominal {
 		return nil
 	}
@@ -121,7 +122,8 @@ func (c *composer) rows() [][]float64 {
 // categories would have given.
 func (c *composer) alphaOfScores() error {
 	var items [][]float64
-	for _, row := range c.rows() {
+	var clusters []int // of items with two scores or more, which are the units
+	for i, row := range c.rows() {
 		var given []float64
 		for _, v := range row {
 			if !math.IsNaN(v) {
@@ -129,6 +131,9 @@ func (c *composer) alphaOfScores() error {
 			}
 		}
 		items = append(items, given)
+		if c.table.Clusters != nil && len(given) > 1 {
+			clusters = append(clusters, c.table.Clusters[i])
+		}
 	}
 	s, err := agreement.NewScores(items)
 	if err != nil {
@@ -142,7 +147,9 @@ func (c *composer) alphaOfScores() error {
 	case c.options.Level == agreement.MetricRatio && v*v/2*float64(c.options.Replicates) > maxWork:
 		e.NoInterval = fmt.Sprintf("a bootstrap over %d different values at level ratio takes too long; round the scores, or use level interval", len(c.table.Labels))
 	default:
-		r, err := resample.Percentile(resample.Distinct(s.Pairable()), func(counts []int) (float64, bool) {
+		u := resample.Distinct(s.Pairable())
+		u.Cluster = clusters
+		r, err := resample.Percentile(u, func(counts []int) (float64, bool) {
 			a := agreement.AlphaOfScores(s, counts, c.options.Level)
 			return a.Value, a.Defined()
 		}, c.plan())

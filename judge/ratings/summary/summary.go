@@ -39,13 +39,15 @@ type Statistic struct {
 // Summary is what a file says.
 type Summary struct {
 	Items, Raters int
-	RaterNames    []string
-	Categories    []string
-	Level         agreement.Metric
-	Weights       string // as chosen
-	Confidence    float64
-	Seed          uint64
-	Replicates    int
+	// Clusters is the number of clusters that the file names, 0 for none.
+	Clusters   int
+	RaterNames []string
+	Categories []string
+	Level      agreement.Metric
+	Weights    string // as chosen
+	Confidence float64
+	Seed       uint64
+	Replicates int
 	// Statistics are those of the package comment, in the order of a report.
 	Statistics []Statistic
 	Tests      []Test
@@ -99,6 +101,9 @@ func Of(t ratings.Table, o Options) (Summary, error) {
 	}
 	s := Summary{Items: t.Items(), Raters: len(t.Raters), RaterNames: t.Raters, Categories: t.Labels,
 		Level: o.Level, Weights: o.Weights, Confidence: o.Confidence, Seed: o.Seed, Replicates: o.Replicates}
+	for _, k := range t.Clusters {
+		s.Clusters = max(s.Clusters, k+1)
+	}
 	c := composer{table: t, options: o, values: values, numbers: numbers, score: score, summary: &s}
 	weights, err := c.weightsOf(o.Weights)
 	if err != nil {
@@ -236,6 +241,7 @@ func (s Summary) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Items      int               `json:"n_items"`
 		Raters     int               `json:"n_raters"`
+		Clusters   int               `json:"n_clusters,omitempty"`
 		Names      []string          `json:"raters"`
 		Categories []string          `json:"categories"`
 		Level      agreement.Metric  `json:"level"`
@@ -246,5 +252,5 @@ func (s Summary) MarshalJSON() ([]byte, error) {
 		Statistics map[string]figure `json:"statistics"`
 		Tests      map[string]test   `json:"tests,omitempty"`
 		Matrix     [][]int           `json:"confusion_matrix,omitempty"`
-	}{s.Items, s.Raters, s.RaterNames, s.Categories, s.Level, s.Weights, s.Confidence, s.Seed, s.Replicates, statistics, tests, s.Matrix})
+	}{s.Items, s.Raters, s.Clusters, s.RaterNames, s.Categories, s.Level, s.Weights, s.Confidence, s.Seed, s.Replicates, statistics, tests, s.Matrix})
 }

@@ -165,3 +165,47 @@ func TestMeasurements(t *testing.T) {
 		t.Errorf("mean difference %+v", d)
 	}
 }
+
+// Items of one conversation fare alike: with clusters named the values stay and the
+// intervals widen, or are withheld where they cannot follow.
+func TestClustersWiden(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	var plain, clustered [3]strings.Builder
+	head := []string{"a,b", "a,b,c", "a,b"}
+	for i := range head {
+		fmt.Fprintln(&plain[i], head[i])
+		fmt.Fprintln(&clustered[i], "cluster,"+head[i])
+	}
+	for c := range 40 {
+		right := r.Float64() < 0.8
+		for range 10 {
+			x := r.IntN(2)
+			y := x
+			if !right {
+				y = 1 - x
+			}
+			for i, row := range []string{fmt.Sprintf("%d,%d", x, y), fmt.Sprintf("%d,%d,%d", x, y, r.IntN(2)), fmt.Sprintf("%.4f,%.4f", r.Float64(), 0.5)} {
+				fmt.Fprintln(&plain[i], row)
+				fmt.Fprintf(&clustered[i], "c%d,%s\n", c, row)
+			}
+		}
+	}
+	for i, level := range []agreement.Metric{"interval", "ordinal", "interval"} {
+		o := summary.Options{Level: level, Replicates: 400}
+		alone, together := figures(t, read(t, plain[i].String()), o), figures(t, read(t, clustered[i].String()), o)
+		for name, a := range alone {
+			b := together[name]
+			switch {
+			case (a.Value == nil) != (b.Value == nil) || a.Value != nil && math.Abs(*a.Value-*b.Value) > 1e-12:
+				t.Errorf("file %d: %s is %v without clusters and %v with them", i, name, show(a.Value), show(b.Value))
+			case a.Low != nil && b.Low == nil && !strings.Contains(*b.NoInterval, "clusters"):
+				t.Errorf("file %d: %s has no interval: %s", i, name, *b.NoInterval)
+			case i == 0 && b.Low != nil && *b.High-*b.Low < 1.5*(*a.High-*a.Low):
+				t.Errorf("%s is within %v to %v without clusters and %v to %v with them", name, *a.Low, *a.High, *b.Low, *b.High)
+			}
+		}
+		if together["krippendorff_alpha"].Low == nil {
+			t.Errorf("file %d: alpha has no interval", i)
+		}
+	}
+}
