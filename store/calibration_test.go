@@ -219,3 +219,43 @@ func TestHumanPairs(t *testing.T) {
 		t.Errorf("pairs (-want +got):\n%s", diff)
 	}
 }
+
+// What people and the judge differ about, the gravest first; what waits blind and
+// what was decided with the verdict in view is not among it.
+func TestDifferences(t *testing.T) {
+	d := openDesk(t)
+	reviews := d.put(judged{id: "same"}, judged{id: "passed by people"}, judged{id: "between"}, judged{id: "shown"}, judged{id: "waits"})
+	for id, v := range map[string]judge.Verdict{"same": judge.Fail, "passed by people": judge.Pass, "between": judge.Borderline} {
+		d.claim(d.ann, reviews[id])
+		d.first(d.ann, reviews[id], v)
+		d.decide(d.ann, reviews[id], store.DecisionInput{Action: store.Keep, ReasonCode: "other", Comment: "c"})
+	}
+	d.claim(d.lea, reviews["shown"])
+	if err := d.ExposeEvaluation(d.ctx, d.lea, d.text(`SELECT evaluation_id FROM reviews WHERE id = ?`, reviews["shown"])); err != nil {
+		t.Fatal(err)
+	}
+	d.decide(d.lea, reviews["shown"], store.DecisionInput{Action: store.Override, Verdict: judge.Pass, ReasonCode: "other", Comment: "c"})
+	read := func(limit int) (ids []string) {
+		found, err := d.Differences(d.ctx, d.auditor, "", "equivalence", judge.EngineRules, "v1", limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found {
+			ids = append(ids, f.TraceID)
+		}
+		return ids
+	}
+	if diff := cmp.Diff([]string{"passed by people", "between"}, read(10)); diff != "" {
+		t.Errorf("differences (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"passed by people"}, read(1)); diff != "" {
+		t.Errorf("the first (-want +got):\n%s", diff)
+	}
+	if found, err := d.Differences(d.ctx, d.auditor, "", "equivalence", "another", "v1", 5); err != nil || len(found) != 0 {
+		t.Errorf("of another model: %v, %v", found, err)
+	}
+	_, err := d.Differences(d.ctx, d.ann, "", "equivalence", judge.EngineRules, "v1", 5)
+	wantErr(t, "a reviewer", err, store.ErrForbidden)
+	_, err = d.Differences(d.ctx, d.auditor, "", "equivalence", judge.EngineRules, "v1", 0)
+	wantErr(t, "no limit", err, store.ErrInvalid)
+}

@@ -76,7 +76,7 @@ func figuresView(r calibration.Report, all []calibration.Report, differences []s
 		f.Differences = append(f.Differences, views.DifferenceRow{Href: evaluationPath(d.EvaluationID), Trace: d.TraceID, Domain: d.Domain, Stakes: d.Stakes,
 			Judge: views.Mark{Verdict: d.Judge.Verdict, Label: d.Judge.Label, Score: d.Score}, Person: views.Mark{Verdict: d.Human.Verdict, Label: d.Human.Label}, At: d.At})
 	}
-	f.Said = said(r)
+	f.Said = inSentences(r)
 	return f
 }
 
@@ -171,8 +171,8 @@ var plain = map[string]string{
 	"seen_minus_blind.cohen_kappa": "How much higher kappa is where people see the verdict",
 }
 
-// said writes numbers as sentences, with their methods.
-func said(r calibration.Report) (out []views.SaidFigure) {
+// inSentences writes numbers as sentences, with their methods.
+func inSentences(r calibration.Report) (out []views.SaidFigure) {
 	for _, n := range r.Figures() {
 		name, known := plain[n.Name]
 		if !known {
