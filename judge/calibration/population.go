@@ -125,14 +125,23 @@ func (s scale) population(c Counts, main comparison) (Population, error) {
 		p.Labelled += share.Labelled
 		p.ByVerdict = append(p.ByVerdict, share)
 	}
-	// Everything that was judged is labelled: no chance was left out, whatever
-	// the labels say of theirs.
-	if p.Labelled == p.Evaluations {
+	// Everything that was judged has an answer: no chance was left out, whatever the
+	// labels say of theirs. Abstentions of either side are missing then.
+	answered := 0
+	for _, cell := range c.Cells {
+		if !cell.Visible {
+			answered += cell.N
+		}
+	}
+	census := p.Labelled > 0 && answered == p.Evaluations
+	if census {
 		for i := range drawn {
 			drawn[i].probability = 1
 		}
 	}
-	p.Refused = p.refusal(c, drawn)
+	if !census {
+		p.Refused = p.refusal(c, drawn)
+	}
 	p.PassRate.JudgeOnly = agreement.Estimate{Undefined: "no evaluation has a verdict"}
 	if p.Evaluations > 0 {
 		p.PassRate.JudgeOnly = agreement.Proportion(p.ByVerdict[0].Evaluations, p.Evaluations, Level)
