@@ -40,8 +40,8 @@ func TestBrowserFindAndLateParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := `document.querySelector("#find output").textContent`
-	waitFor(t, ctx, said+`.startsWith("1 of ")`)
-	where := `CSS.highlights.get("found-here").values().next().value`
+	where := `CSS.highlights.get("found-here")?.values().next().value`
+	waitFor(t, ctx, said+`.startsWith("1 of ") && `+where+`?.toString().endsWith("review")`) // a part of it, while it is typed, was found elsewhere
 	if got := eval[string](t, ctx, where+`.startContainer.parentElement.closest(".step")?.id + " " + `+where+`.toString()`); got != "s477 patient 477 was set to 32 mg after review" {
 		t.Errorf("first found %q", got)
 	}
