@@ -378,7 +378,7 @@ if (form) {
     b.set("draft_by", "script");
     navigator.sendBeacon(form.dataset.draft, b);
   });
-  addEventListener("visibilitychange", () => { if (document.visibilityState === "hidden" && !leaving) { keep(); save(); } });
+  addEventListener("visibilitychange", () => { if (document.visibilityState !== "hidden" || leaving || stamp() === saved) return; keep(); save(); });
 
   // Enter in a field would press the form's first button, whatever that is.
   addEventListener("keypress", (e) => {
@@ -517,7 +517,7 @@ async function sendKept(key) {
     const answer = await fetch(home + "/draft", { method: "POST", body: b, headers: { "X-CSRF-Token": csrf(), Accept: "application/json" }, redirect: "manual" });
     if (!answer.ok) return; // it stays in this browser, and is offered when the item can be decided
     local.write(key, copy.older?.length ? { older: copy.older } : null);
-    follow(home);
+    if ((await answer.json()).version !== copy.version) follow(home); // else the page has it already
   } catch { /* it stays in this browser */ }
 }
 

@@ -194,7 +194,7 @@ func TestBrowserRecovery(t *testing.T) {
 	s.web.Beat(20*time.Millisecond, time.Hour)
 	var cut atomic.Bool  // the answer to the next decision is lost on its way
 	var down atomic.Bool // no draft reaches the server, also none that a page sends as it goes
-	s.http.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	badNetwork := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if down.Load() && strings.HasSuffix(r.URL.Path, "/draft") {
 			panic(http.ErrAbortHandler)
 		}
@@ -210,6 +210,7 @@ func TestBrowserRecovery(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	})
+	s.between.Store(&badNetwork)
 	ada, _ := s.user("ada@example.org", store.Reviewer)
 	ben, _ := s.user("ben@example.org", store.Reviewer)
 	cy, _ := s.user("cy@example.org", store.Reviewer)

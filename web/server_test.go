@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -36,6 +37,8 @@ type site struct {
 	clock   *clock
 	log     *bytes.Buffer
 	lead    store.User // where a test needs one
+	// between, where there is one, answers instead of the server, as a bad network does.
+	between atomic.Pointer[http.HandlerFunc]
 }
 
 // clock is a time that a test moves by hand.
@@ -110,7 +113,13 @@ func siteOver(t testing.TB, db *store.Store, c *clock) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.http = httptest.NewServer(s.web)
+	s.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if between := s.between.Load(); between != nil {
+			(*between)(w, r)
+			return
+		}
+		s.web.ServeHTTP(w, r)
+	}))
 	t.Cleanup(func() {
 		s.web.EndStreams() // closing waits for what is under way
 		s.http.Close()
