@@ -4,11 +4,12 @@
 "use strict";
 (() => {
   const box = document.querySelector("#find"), opener = document.querySelector("[data-find-open]");
-  if (!box || !opener || !window.CSS?.highlights) return; // the browser has its own
+  if (!box || !opener) return;
+  opener.hidden = !window.CSS?.highlights; // then the browser has its own
+  if (opener.hidden) return;
   const input = box.querySelector("input"), said = box.querySelector("output");
   const most = 2000;
   let found = [], at = -1, soon, run = 0;
-  opener.hidden = false;
 
   // Words that stand for a picture, a key or a control are no text of the page.
   const outside = ".hush, kbd, button, select, textarea, .cite, .flag, .pencil, .text-switch, [popover]";

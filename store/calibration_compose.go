@@ -16,6 +16,8 @@ type agreement struct {
 	groups           []countedGroup
 	pairs            []countedPair
 	clusters, sealed []modelCount
+	waiting          []modelCount // left out because it waits blind, labelled or not
+	slices           []countedSlice
 }
 
 // countedGroup counts pairs with equal answers, model, version and design.
@@ -26,6 +28,7 @@ type countedGroup struct {
 	stratum        string
 	probability    sql.NullFloat64
 	first, last    time.Time
+	waiting        bool // in a blind review
 }
 
 func (g *countedGroup) setFlags(flags int) {
@@ -43,7 +46,7 @@ func compareCounted(a, b countedGroup) int {
 		cmp.Compare(a.cell.Human.Label, b.cell.Human.Label), cmp.Compare(a.cell.Human.Verdict, b.cell.Human.Verdict),
 		side(a.labelled, b.labelled), side(a.cell.Adjudicated, b.cell.Adjudicated), side(a.cell.Visible, b.cell.Visible),
 		side(a.cell.Human.Abstained, b.cell.Human.Abstained), cmp.Compare(a.stratum, b.stratum),
-		cmp.Compare(a.probability.Float64, b.probability.Float64))
+		cmp.Compare(a.probability.Float64, b.probability.Float64), side(a.waiting, b.waiting))
 }
 
 // countedPair counts traces about which two people gave the same answers.
@@ -62,12 +65,15 @@ func (f agreement) counts(scale judgeScale, names map[string]string) (counts []c
 		})
 	}
 	slices.SortStableFunc(f.groups, compareCounted)
+	f.sortSlices()
 	for _, g := range f.groups {
 		if n := len(counts); n == 0 || counts[n-1].Model != g.model || counts[n-1].PromptVersion != g.version {
 			of(g.model, g.version)
 		}
+		last := &counts[len(counts)-1]
+		addJudged(last, g)
 		if g.labelled {
-			addGroup(&counts[len(counts)-1], g)
+			addGroup(last, g)
 		}
 	}
 	slices.SortFunc(f.sealed, func(a, b modelCount) int {
@@ -81,11 +87,27 @@ func (f agreement) counts(scale judgeScale, names map[string]string) (counts []c
 	for i := range counts {
 		counts[i].Clusters = countOf(f.clusters, counts[i])
 		counts[i].Sealed = countOf(f.sealed, counts[i])
+		counts[i].Waiting = countOf(f.waiting, counts[i])
+		counts[i].Slices = f.slicesOf(counts[i].Model, counts[i].PromptVersion)
 	}
 	return counts
 }
 
+// addJudged counts evaluations whether they are labelled or not.
+func addJudged(c *calibration.Counts, g countedGroup) {
+	i := slices.IndexFunc(c.Judged, func(j calibration.JudgedCount) bool { return j.Verdict == g.cell.Judge.Verdict })
+	if i < 0 {
+		i = len(c.Judged)
+		c.Judged = append(c.Judged, calibration.JudgedCount{Verdict: g.cell.Judge.Verdict})
+	}
+	c.Judged[i].N += g.cell.N
+	if g.labelled || g.waiting {
+		c.Judged[i].Reached += g.cell.N
+	}
+}
+
 func addGroup(c *calibration.Counts, g countedGroup) {
+	g.cell.Stratum, g.cell.InclusionProbability = g.stratum, g.probability.Float64
 	same := func(x calibration.Cell) bool { n := g.cell.N; x.N = n; return x == g.cell }
 	if i := slices.IndexFunc(c.Cells, same); i >= 0 {
 		c.Cells[i].N += g.cell.N

@@ -13,8 +13,8 @@ import (
 type keptCell struct {
 	id int64
 	countedGroup
-	flags          int
-	waiting, alone bool
+	flags int
+	alone bool
 }
 
 // keptAgreement reads the kept counts of one judge as an actor may know them.
@@ -32,10 +32,14 @@ func keptAgreement(ctx context.Context, q querier, a Actor, projectID, judgeName
 	if f.pairs, err = keptPairs(ctx, q, projectID, judgeName, !a.MayDecide()); err != nil {
 		return f, err
 	}
-	independent, sealed := map[agreementGroup]int{}, map[agreementGroup]int{}
+	if f.slices, err = keptSlices(ctx, q, projectID, judgeName, !a.MayDecide()); err != nil {
+		return f, err
+	}
+	independent, sealed, waiting := map[agreementGroup]int{}, map[agreementGroup]int{}, map[agreementGroup]int{}
 	for _, c := range cells {
 		g := agreementGroup{projectID, judgeName, c.model, c.version}
 		if c.waiting && a.MayDecide() {
+			waiting[g] += c.cell.N
 			if c.labelled {
 				sealed[g] += c.cell.N
 			}
@@ -54,11 +58,11 @@ func keptAgreement(ctx context.Context, q querier, a Actor, projectID, judgeName
 		}
 	}
 	if a.MayDecide() {
-		if err := f.addUnsealed(ctx, q, a, projectID, judgeName, cells, independent, sealed); err != nil {
+		if err := f.addUnsealed(ctx, q, a, projectID, judgeName, cells, independent, sealed, waiting); err != nil {
 			return f, err
 		}
 	}
-	f.clusters, f.sealed = modelCounts(independent), modelCounts(sealed)
+	f.clusters, f.sealed, f.waiting = modelCounts(independent), modelCounts(sealed), modelCounts(waiting)
 	return f, nil
 }
 
@@ -149,7 +153,7 @@ FROM evaluations e WHERE e.id IN (
 // addUnsealed adds to what does not wait blind what the actor has answered or
 // seen already.
 func (f *agreement) addUnsealed(ctx context.Context, q querier, a Actor, projectID, judgeName string, cells []keptCell,
-	independent, sealed map[agreementGroup]int) error {
+	independent, sealed, waiting map[agreementGroup]int) error {
 	items, err := unsealedFor(ctx, q, a, projectID)
 	if err != nil || len(items) == 0 {
 		return err
@@ -176,6 +180,7 @@ func (f *agreement) addUnsealed(ctx context.Context, q querier, a Actor, project
 		c.cell.N, c.first, c.last = 1, labelledAt(u.labelledUS), labelledAt(u.labelledUS)
 		f.groups = append(f.groups, c.countedGroup)
 		g := agreementGroup{projectID, judgeName, c.model, c.version}
+		waiting[g]--
 		if c.labelled {
 			sealed[g]--
 		}

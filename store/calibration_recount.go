@@ -25,7 +25,13 @@ func recountAgreement(ctx context.Context, q querier, a Actor, projectID, judgeN
 	if f.clusters, err = countClusters(ctx, q, a, projectID, judgeName); err != nil {
 		return f, err
 	}
-	f.sealed, err = countSealed(ctx, q, a, projectID, judgeName)
+	if f.slices, err = countSlices(ctx, q, projectID, judgeName, !a.MayDecide()); err != nil {
+		return f, err
+	}
+	if f.sealed, err = countSealed(ctx, q, a, projectID, judgeName, "JOIN consensus c ON c.project_id = e.project_id AND c.judge = e.judge AND c.trace_id = e.trace_id"); err != nil {
+		return f, err
+	}
+	f.waiting, err = countSealed(ctx, q, a, projectID, judgeName, "")
 	return f, err
 }
 
@@ -37,33 +43,36 @@ SELECT `+raterOf("e")+`, e.prompt_version, e.label, e.verdict, COALESCE(c.label,
         CASE WHEN c.abstained OR c.tied THEN 1 ELSE 0 END + CASE WHEN c.visible THEN 2 ELSE 0 END
         + CASE WHEN c.basis = 'adjudicated' THEN 4 ELSE 0 END
     END,
-    COALESCE(c.stratum, ''), c.inclusion_probability, count(*), min(c.labelled_at), max(c.labelled_at)
+    COALESCE(c.stratum, ''), c.inclusion_probability,
+    CASE WHEN EXISTS (SELECT 1 FROM reviews r WHERE r.evaluation_id = e.id AND `+blindly("r")+`) THEN 1 ELSE 0 END,
+    count(*), min(c.labelled_at), max(c.labelled_at)
 FROM evaluations e
 LEFT JOIN consensus c ON c.project_id = e.project_id AND c.judge = e.judge AND c.trace_id = e.trace_id
 WHERE e.project_id = ? AND e.judge = ? AND e.verdict <> '' AND NOT `+seal.sql+`
-GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9`, append([]any{projectID, judgeName}, seal.args...)...)
+GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10`, append([]any{projectID, judgeName}, seal.args...)...)
 }
 
 func scanGroup(r *sql.Rows, g *countedGroup) error {
-	var flags int
+	var flags, waiting int
 	var first, last aggregateTime
 	err := r.Scan(&g.model, &g.version, &g.cell.Judge.Label, &g.cell.Judge.Verdict, &g.cell.Human.Label, &g.cell.Human.Verdict,
-		&flags, &g.stratum, &g.probability, &g.cell.N, &first, &last)
+		&flags, &g.stratum, &g.probability, &waiting, &g.cell.N, &first, &last)
 	g.setFlags(flags)
+	g.waiting = waiting == 1
 	g.first, g.last = first.Time, last.Time
 	return err
 }
 
-// countSealed counts the labelled evaluations that are left out, because the
-// actor may still answer them blind and the sum would tell.
-func countSealed(ctx context.Context, q querier, a Actor, projectID, judgeName string) ([]modelCount, error) {
+// countSealed counts the evaluations that are left out, because the actor may still
+// answer them blind and the sum would tell: those that join leaves.
+func countSealed(ctx context.Context, q querier, a Actor, projectID, judgeName, join string) ([]modelCount, error) {
 	if !a.MayDecide() {
 		return nil, nil
 	}
 	seal := sealedFor(a, "e.id")
 	return collect(ctx, q, func(r *sql.Rows, c *modelCount) error { return r.Scan(&c.model, &c.version, &c.n) }, `
 SELECT `+raterOf("e")+`, e.prompt_version, count(*)
-FROM evaluations e JOIN consensus c ON c.project_id = e.project_id AND c.judge = e.judge AND c.trace_id = e.trace_id
+FROM evaluations e `+join+`
 WHERE e.project_id = ? AND e.judge = ? AND e.verdict <> '' AND `+seal.sql+`
 GROUP BY 1, 2`, append([]any{projectID, judgeName}, seal.args...)...)
 }

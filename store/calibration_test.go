@@ -143,8 +143,8 @@ func TestCalibrationTakesFirstAnswersAndKeepsVisibleApart(t *testing.T) {
 	d.decide(d.ben, reviews["unsure"], store.DecisionInput{Action: store.CannotJudge, Comment: "?"})
 
 	// A lead may still have to settle "unsure" blind: it is not counted for her.
-	if own, err := d.CalibrationCounts(d.ctx, d.lea, "", "equivalence"); err != nil || len(own) != 1 || own[0].Sealed != 1 || own[0].Items != 2 {
-		t.Errorf("counts for a lead: %+v, error %v, want two items and one sealed", own, err)
+	if own, err := d.CalibrationCounts(d.ctx, d.lea, "", "equivalence"); err != nil || len(own) != 1 || own[0].Sealed != 1 || own[0].Items != 2 || own[0].Waiting != 2 {
+		t.Errorf("counts for a lead: %+v, error %v, want two items, one sealed and two waiting", own, err)
 	}
 	counts, err := d.CalibrationCounts(d.ctx, store.Operator("test"), "", "equivalence")
 	if err != nil || len(counts) != 1 {
@@ -154,13 +154,14 @@ func TestCalibrationTakesFirstAnswersAndKeepsVisibleApart(t *testing.T) {
 	want := calibration.Counts{
 		Judge: "equivalence", Model: judge.EngineRules, PromptVersion: "v1", Labels: deskJudge.Labels,
 		Cells: []calibration.Cell{
-			{Human: calibration.Answer{Abstained: true}, Judge: said, N: 1},
-			{Human: calibration.Answer{Verdict: judge.Fail}, Judge: said, N: 1},
-			{Human: calibration.Answer{Verdict: judge.Pass}, Judge: said, N: 1},
-			{Human: said, Judge: said, N: 1, Visible: true},
+			{Human: calibration.Answer{Abstained: true}, Judge: said, N: 1, Stratum: judge.StratumFlagged, InclusionProbability: 1},
+			{Human: calibration.Answer{Verdict: judge.Fail}, Judge: said, N: 1, Stratum: judge.StratumFlagged, InclusionProbability: 1},
+			{Human: calibration.Answer{Verdict: judge.Pass}, Judge: said, N: 1, Stratum: judge.StratumRandomAudit, InclusionProbability: 0.05},
+			{Human: said, Judge: said, N: 1, Visible: true, Stratum: judge.StratumFlagged, InclusionProbability: 1},
 		},
 		Items: 3, Clusters: 2,
 		Strata: []calibration.StratumCount{{Stratum: judge.StratumFlagged, N: 2, InclusionProbability: 1}, {Stratum: judge.StratumRandomAudit, N: 1, InclusionProbability: 0.05}},
+		Judged: []calibration.JudgedCount{{Verdict: judge.Fail, N: 5, Reached: 5}},
 		First:  d.clock.Now().Add(-time.Hour), Last: d.clock.Now(),
 	}
 	sortCells := cmp.Transformer("cells", func(cells []calibration.Cell) map[calibration.Cell]bool {
@@ -170,6 +171,17 @@ func TestCalibrationTakesFirstAnswersAndKeepsVisibleApart(t *testing.T) {
 		}
 		return m
 	})
+	sliced := map[string]int{}
+	for _, s := range counts[0].Slices {
+		for _, c := range s.Cells {
+			sliced[s.Dimension+" "+s.Value] += c.N
+		}
+	}
+	if diff := cmp.Diff(map[string]int{"domain general": 3, "stakes standard": 3, "band 3": 3, "week 2931": 3,
+		"reason critical_error": 3, "reason untrusted_judge": 3}, sliced); diff != "" {
+		t.Errorf("labels by slice (-want +got):\n%s", diff)
+	}
+	counts[0].Slices = nil
 	if diff := cmp.Diff(want, counts[0], sortCells); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)
 	}
@@ -206,4 +218,44 @@ func TestHumanPairs(t *testing.T) {
 	if diff := cmp.Diff(want, counts[0].HumanPairs); diff != "" {
 		t.Errorf("pairs (-want +got):\n%s", diff)
 	}
+}
+
+// What people and the judge differ about, the gravest first; what waits blind and
+// what was decided with the verdict in view is not among it.
+func TestDifferences(t *testing.T) {
+	d := openDesk(t)
+	reviews := d.put(judged{id: "same"}, judged{id: "passed by people"}, judged{id: "between"}, judged{id: "shown"}, judged{id: "waits"})
+	for id, v := range map[string]judge.Verdict{"same": judge.Fail, "passed by people": judge.Pass, "between": judge.Borderline} {
+		d.claim(d.ann, reviews[id])
+		d.first(d.ann, reviews[id], v)
+		d.decide(d.ann, reviews[id], store.DecisionInput{Action: store.Keep, ReasonCode: "other", Comment: "c"})
+	}
+	d.claim(d.lea, reviews["shown"])
+	if err := d.ExposeEvaluation(d.ctx, d.lea, d.text(`SELECT evaluation_id FROM reviews WHERE id = ?`, reviews["shown"])); err != nil {
+		t.Fatal(err)
+	}
+	d.decide(d.lea, reviews["shown"], store.DecisionInput{Action: store.Override, Verdict: judge.Pass, ReasonCode: "other", Comment: "c"})
+	read := func(limit int) (ids []string) {
+		found, err := d.Differences(d.ctx, d.auditor, "", "equivalence", judge.EngineRules, "v1", limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found {
+			ids = append(ids, f.TraceID)
+		}
+		return ids
+	}
+	if diff := cmp.Diff([]string{"passed by people", "between"}, read(10)); diff != "" {
+		t.Errorf("differences (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"passed by people"}, read(1)); diff != "" {
+		t.Errorf("the first (-want +got):\n%s", diff)
+	}
+	if found, err := d.Differences(d.ctx, d.auditor, "", "equivalence", "another", "v1", 5); err != nil || len(found) != 0 {
+		t.Errorf("of another model: %v, %v", found, err)
+	}
+	_, err := d.Differences(d.ctx, d.ann, "", "equivalence", judge.EngineRules, "v1", 5)
+	wantErr(t, "a reviewer", err, store.ErrForbidden)
+	_, err = d.Differences(d.ctx, d.auditor, "", "equivalence", judge.EngineRules, "v1", 0)
+	wantErr(t, "no limit", err, store.ErrInvalid)
 }

@@ -83,6 +83,10 @@ func TestKeptCountsStayTrue(t *testing.T) {
 			for _, query := range []string{
 				`SELECT count(*) FROM agreement_cells WHERE n > 0 AND waiting AND flags >= 0`,
 				`SELECT count(*) FROM agreement_pairs WHERE n > 0`,
+				`SELECT count(*) FROM agreement_slices WHERE n > 0 AND dimension = 'domain'`,
+				`SELECT count(*) FROM agreement_slices WHERE n > 0 AND dimension = 'reason'`,
+				`SELECT count(*) FROM agreement_slices WHERE n > 0 AND dimension = 'week'`,
+				`SELECT count(*) FROM agreement_slices WHERE n > 0 AND dimension = 'band'`,
 				`SELECT count(*) FROM agreement_cluster_counts WHERE clusters > 0`,
 			} {
 				if d.number(query) == 0 {
@@ -90,6 +94,33 @@ func TestKeptCountsStayTrue(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a migration counts by SQL is what the program counts, where labels and
+// scores were there before slices were kept.
+func TestSlicesOfAnOlderDatabase(t *testing.T) {
+	d := openOffice(t)
+	o := newOffice(d, "t", 3)
+	for range 150 {
+		o.step()
+	}
+	for _, query := range []string{`DELETE FROM agreement_slices`, `UPDATE evaluations SET sliced = 0`} {
+		if _, err := d.raw.Exec(query); err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+	}
+	if problems, err := d.CheckKeptCounts(d.ctx); err != nil || len(problems) == 0 {
+		t.Fatalf("nothing is missing: %q, error %v", problems, err)
+	}
+	for _, query := range statementsOf(t, "00021_slices.sql", "UPDATE", "INSERT") {
+		if _, err := d.raw.Exec(query); err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+	}
+	d.checkKept("the migration")
+	for i := range 40 {
+		d.checkKept(fmt.Sprintf("the migration and step %d, %s", i, o.step()))
 	}
 }
 
@@ -121,9 +152,9 @@ func TestKeptCountsOfAnOlderDatabase(t *testing.T) {
 func (d *desk) forgetKept() {
 	d.t.Helper()
 	for _, query := range []string{
-		`UPDATE evaluations SET standing = 'pending', sealed = FALSE, cell = 0, cluster_key = 0, labelled_us = NULL, reasons_counted = 0`,
+		`UPDATE evaluations SET standing = 'pending', sealed = FALSE, cell = 0, cluster_key = 0, labelled_us = NULL, reasons_counted = 0, sliced = 0`,
 		`UPDATE consensus SET pairs_waiting = FALSE`,
-		`DELETE FROM agreement_cells`, `DELETE FROM agreement_clusters`, `DELETE FROM agreement_cluster_counts`,
+		`DELETE FROM agreement_cells`, `DELETE FROM agreement_slices`, `DELETE FROM agreement_clusters`, `DELETE FROM agreement_cluster_counts`,
 		`DELETE FROM agreement_pairs`, `DELETE FROM run_counts`, `DELETE FROM run_reasons`,
 		`DELETE FROM settings WHERE name = 'kept_counts'`,
 	} {

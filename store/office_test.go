@@ -153,6 +153,10 @@ func (o *office) judgeSome() error {
 		case 3:
 			e = judge.Evaluation{Status: judge.InReview, Reasons: []judge.Reason{{Code: pick(o.r, judge.ReasonInvalidOutput, judge.ReasonJudgeFailed)}}}
 		}
+		if n := len(w.EvaluationID); e.Verdict != "" && w.EvaluationID[n-1]%4 != 0 { // some have no score
+			score := float64(w.EvaluationID[n-1]%11) / 10
+			e.Score = &score
+		}
 		e.Judge, e.Model, e.PromptVersion, e.Engine = w.Planned.Judge, w.Planned.Model, w.Planned.PromptVersion, w.Planned.Engine
 		f := judge.Finished{Work: w, Evaluation: e}
 		if o.r.IntN(3) == 0 {

@@ -42,6 +42,9 @@ func (d *deltas) add(other *deltas) {
 			sum.key = c.key
 		}
 	}
+	for k, n := range other.slices {
+		d.slices[k] += n
+	}
 	for id, c := range other.clusters {
 		sum := d.clusters[id]
 		if sum == nil {

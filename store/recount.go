@@ -91,6 +91,7 @@ func (t *tx) writeRecounts(ctx context.Context) error {
 		evaluations = append(evaluations, t.madeCounted(batch)...)
 		for _, e := range evaluations {
 			t.counts.addCell(e)
+			t.counts.addSlices(e)
 			t.counts.addCluster(e)
 		}
 		if err := t.addRuns(ctx, known, evaluations); err != nil {
@@ -110,6 +111,7 @@ func (t *tx) writeRecounts(ctx context.Context) error {
 // deltas are the changes to counts that one transaction makes.
 type deltas struct {
 	cells    map[int64]*cellDelta
+	slices   map[sliceKey]int
 	clusters map[int64]*clusterDelta
 	pairs    map[pairKey]int
 	runs     map[runKey]int
@@ -119,12 +121,15 @@ type deltas struct {
 }
 
 func newDeltas() *deltas {
-	return &deltas{cells: map[int64]*cellDelta{}, clusters: map[int64]*clusterDelta{}, pairs: map[pairKey]int{}, runs: map[runKey]int{},
+	return &deltas{cells: map[int64]*cellDelta{}, slices: map[sliceKey]int{}, clusters: map[int64]*clusterDelta{}, pairs: map[pairKey]int{}, runs: map[runKey]int{},
 		reasons: map[reasonKey]int{}, days: map[dayMeasure]int64{}, costs: map[costKey]costSum{}}
 }
 
 func (d *deltas) write(ctx context.Context, t *tx) error {
 	if err := d.writeCells(ctx, t); err != nil {
+		return err
+	}
+	if err := d.writeSlices(ctx, t); err != nil {
 		return err
 	}
 	if err := d.writeClusters(ctx, t); err != nil {

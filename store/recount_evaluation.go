@@ -18,6 +18,9 @@ type countedEvaluation struct {
 	status      judge.Status
 	lead        string
 	result      judge.Result
+	score       sql.NullFloat64
+	domain      string // of its trace
+	stakes      string
 	human       humanSide
 	stored      countedAs // what its row says
 	was, is     countedAs // was differs from stored where nothing counts it yet
@@ -45,6 +48,7 @@ type countedAs struct {
 	clusterKey int64
 	labelledUS sql.NullInt64
 	reasons    int // bits of reasonBits
+	sliced     int
 }
 
 func (e *countedEvaluation) pending() bool {
@@ -60,8 +64,8 @@ func (t *tx) readCounted(ctx context.Context, traces []string) ([]*countedEvalua
 	evaluations, err := collect(ctx, t, scanCounted, `
 SELECT e.id, e.trace_id, e.project_id, e.judge, `+raterOf("e")+`, e.prompt_version, e.label, e.verdict, e.status, e.lead_reason,
     e.result_verdict, e.result_source, e.standing, e.sealed, e.cell, e.cluster_key, e.labelled_us,
-    e.reasons, e.reasons_counted
-FROM evaluations e WHERE e.trace_id IN (`+placeholders(len(traces))+`)`, anys(traces)...)
+    e.reasons, e.reasons_counted, e.sliced, e.score, t.domain, t.stakes
+FROM evaluations e JOIN traces t ON t.id = e.trace_id WHERE e.trace_id IN (`+placeholders(len(traces))+`)`, anys(traces)...)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +99,7 @@ func scanCounted(r *sql.Rows, into **countedEvaluation) error {
 	*into = e
 	return r.Scan(&e.id, &e.traceID, &e.group.projectID, &e.group.judge, &e.group.model, &e.group.version, &e.label, &e.verdict, &e.status,
 		&e.lead, &e.result.Verdict, &e.result.Source, &e.stored.standing, &e.stored.sealed, &e.stored.cell, &e.stored.clusterKey,
-		&e.stored.labelledUS, &e.is.reasons, &e.stored.reasons)
+		&e.stored.labelledUS, &e.is.reasons, &e.stored.reasons, &e.stored.sliced, &e.score, &e.domain, &e.stakes)
 }
 
 // readSides adds to evaluations whether they wait blind, and what people said.
@@ -170,6 +174,9 @@ func (e *countedEvaluation) settle(alone bool) {
 	if e.human.labelled {
 		e.is.labelledUS = sql.NullInt64{Int64: e.human.at.Time.UnixMicro(), Valid: true}
 	}
+	if e.countsInClusters() {
+		e.is.sliced = slicedBy(e.score)
+	}
 	if e.countsInClusters() && e.human.cluster != "" {
 		e.is.clusterKey = e.group.clusterID(e.human.cluster)
 	}
@@ -226,15 +233,16 @@ const countedRows = 50
 func (t *tx) writeCounted(ctx context.Context, evaluations []*countedEvaluation) error {
 	changed := slices.DeleteFunc(slices.Clone(evaluations), func(e *countedEvaluation) bool { return e.is == e.stored })
 	for rows := range slices.Chunk(changed, countedRows) {
-		values := strings.TrimSuffix(strings.Repeat("(?, CAST(? AS TEXT), CAST(? AS BOOLEAN), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS INTEGER)), ", len(rows)), ", ")
+		values := strings.TrimSuffix(strings.Repeat("(?, CAST(? AS TEXT), CAST(? AS BOOLEAN), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS INTEGER), CAST(? AS INTEGER)), ", len(rows)), ", ")
 		var args []any
 		for _, e := range rows {
-			args = append(args, e.id, e.is.standing, e.is.sealed, e.is.cell, e.is.clusterKey, e.is.labelledUS, e.is.reasons)
+			args = append(args, e.id, e.is.standing, e.is.sealed, e.is.cell, e.is.clusterKey, e.is.labelledUS, e.is.reasons, e.is.sliced)
 		}
 		if _, err := t.exec(ctx, `
-WITH counted (id, standing, sealed, cell, cluster_key, labelled_us, reasons) AS (VALUES `+values+`)
+WITH counted (id, standing, sealed, cell, cluster_key, labelled_us, reasons, sliced) AS (VALUES `+values+`)
 UPDATE evaluations SET standing = counted.standing, sealed = counted.sealed, cell = counted.cell,
-    cluster_key = counted.cluster_key, labelled_us = counted.labelled_us, reasons_counted = counted.reasons
+    cluster_key = counted.cluster_key, labelled_us = counted.labelled_us, reasons_counted = counted.reasons,
+    sliced = counted.sliced
 FROM counted WHERE evaluations.id = counted.id`, args...); err != nil {
 			return err
 		}

@@ -34,6 +34,8 @@ type CalibrationIndexPage struct {
 type CalibrationPage struct {
 	Frame
 	Judge string
+	// JSONHref and CSVHref give every number of the page.
+	JSONHref, CSVHref string
 	// Series, one for each model and prompt version, the one in use first.
 	Series []CalibrationSeries
 }
@@ -42,6 +44,7 @@ type CalibrationPage struct {
 // never pooled: another model or prompt is another judge.
 type CalibrationSeries struct {
 	CalibrationRow
+	CalibrationFigures
 	// Scale is what was compared: "verdicts", or "labels" of the judge.
 	Scale string
 	// Labels of the scale in order, best first; Matrix[i][j] counts the items

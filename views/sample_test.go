@@ -119,6 +119,27 @@ func logicDesk() views.DeskPage {
 	return p
 }
 
+// calibrationFigures have every part, among them what is undefined.
+func calibrationFigures() views.CalibrationFigures {
+	value, low, high := .72, .64, .80
+	whole := views.Estimate{Value: &value, Low: &low, High: &high, Method: "Wilson"}
+	row := views.FigureRow{Name: "Sensitivity", Kind: "Domain", Note: "Of what people fail, the share the judge fails", N: 212, Figure: whole, Counted: true}
+	none := views.FigureRow{Name: "Law", N: 12, Figure: views.Estimate{Why: "not enough labels: 12 of at least 30"}}
+	at := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	return views.CalibrationFigures{
+		Lead: "Of 100 traces people call bad, the judge catches about 75 (66–82).", Warning: "All labels are of traces that were picked.",
+		Said:  []views.SaidFigure{{Sentence: "Kappa is 0.72.", Method: "Interval: Fisher’s z."}},
+		Rates: []views.FigureRow{row}, Seen: []views.FigureRow{row, none}, SeenLine: "That may be chance.",
+		PassRates: []views.FigureRow{row}, PassLine: "The judge passes 77 of 100.",
+		Coverage: []views.CoverageRow{{Verdict: "pass", Evaluations: 1000, Labelled: 50, Represents: "1000"}, {Verdict: "fail", Evaluations: 3}}, CoverageLine: "All said.",
+		Slices: []views.FigureRow{row, none}, Bands: []views.FigureRow{row},
+		Trend:   []views.TrendPoint{{Until: at, N: 60, Kappa: whole}, {Until: at.AddDate(0, 0, 7), N: 3, Kappa: none.Figure}, {Until: at.AddDate(0, 0, 14), N: 70, Kappa: whole}},
+		Changes: []views.VersionChange{{Letter: "A", At: at.AddDate(0, 0, 8), What: "labels of larch-3 begin."}},
+		Differences: []views.DifferenceRow{{Href: "/evaluations/e1", Trace: "t-1", Domain: "law", Stakes: "high", At: at,
+			Judge: views.Mark{Verdict: judge.Pass, Score: &value}, Person: views.Mark{Verdict: judge.Fail, Label: "inaccurate"}}},
+	}
+}
+
 func calibrationRow(name string, enough bool) views.CalibrationRow {
 	r := views.CalibrationRow{Href: "/calibration/" + name, Judge: name, Model: "larch-2", Version: "4be1c2d09f7788aa0011223344556677889900aabbccddeeff0011223344556677", N: 212, Abstained: 4, Enough: enough,
 		Agreement: views.Estimate{Value: ptr(0.82), Low: ptr(0.76), High: ptr(0.87), Method: "Wilson"},
@@ -181,6 +202,7 @@ func samplePages() []samplePage {
 		Matrix: [][]int{{84, 8, 2}, {9, 34, 7}, {3, 9, 56}}, Visible: calibrationRow("citations", true),
 		Pairs:    []views.HumanPair{{First: "Physician A", Second: "Physician E", N: 36, Agreement: views.Estimate{Value: ptr(0.9)}, Kappa: views.Estimate{Value: ptr(0.81), Low: ptr(0.66), High: ptr(0.93)}}},
 		Sampling: []string{"160 of 212 were flagged by the judge: the figures describe flagged traces, not all of them."}}
+	series.CalibrationFigures = calibrationFigures()
 	few := views.CalibrationSeries{CalibrationRow: calibrationRow("citations", false), Scale: "verdicts", Labels: []string{"pass", "fail"}, Matrix: [][]int{{9, 0}, {3, 0}}}
 	few.Model, few.Version = "rules", "09ce"
 	sealedRow := evaluationRow()
@@ -223,7 +245,8 @@ func samplePages() []samplePage {
 		{"policy", views.Policy(policyPage())},
 		{"policy-conflict", views.Policy(conflictPage())},
 		{"calibration-index", views.CalibrationIndex(views.CalibrationIndexPage{Frame: frame("Calibration", views.TabCalibration), Rows: []views.CalibrationRow{calibrationRow("citations", true), calibrationRow("logic", false)}})},
-		{"calibration", views.Calibration(views.CalibrationPage{Frame: frame("citations, calibration", views.TabCalibration), Judge: "citations", Series: []views.CalibrationSeries{series, few}})},
+		{"calibration", views.Calibration(views.CalibrationPage{Frame: frame("citations, calibration", views.TabCalibration), Judge: "citations",
+			JSONHref: "/calibration/citations/numbers.json", CSVHref: "/calibration/citations/numbers.csv", Series: []views.CalibrationSeries{series, few}})},
 		{"audit", views.Audit(views.AuditPage{Frame: frame("Audit log", views.TabAudit), Check: views.AuditCheck{Done: true, Whole: true, Events: 1284, Head: "5cff4379c3a40f87767e4769b505a43a5be44517aec1259890807b37ea1f5c81", At: now},
 			Rows: []views.AuditRow{{Seq: 1284, At: now, Actor: "Lead C", ByPerson: true, Action: "Exported 1,204 events", Subject: "project default", Previous: "a7e78932040f8356c246fdffd8b8ea22", Hash: "5cff4379c3a40f87767e4769b505a43a"}, {Seq: 1283, At: now.Add(-time.Minute), Actor: "routing", Action: "Routed to review", Denied: true, Subject: "evaluation ev-20931", Detail: "critical_error", Previous: "0b43ec89d77a99ff2f3cbc49e11f7432", Hash: "a7e78932040f8356c246fdffd8b8ea22"}}})},
 		{"error", views.Error(views.ErrorPage{Frame: frame("Not found", ""), Status: 404, Heading: "There is no such trace", What: "The project has no trace med-9999.", Safe: "Nothing was changed.", Do: "Check the id, or look for it in the list.", LinkHref: "/evaluations", LinkText: "Evaluations", ID: "req-77"})},

@@ -32,6 +32,12 @@ func methodWord(method string) string {
 		return "Fisher’s z"
 	case "clopper_pearson_agreement":
 		return "Clopper–Pearson of the agreement"
+	case "linearised_logit":
+		return "linearised within strata, logit"
+	case "linearised_fisher_z":
+		return "linearised within strata, Fisher’s z"
+	case "normal_independent":
+		return "normal, two independent sets"
 	}
 	return words(method)
 }
@@ -55,7 +61,7 @@ func blockRow(b calibration.Block) views.CalibrationRow {
 func calibrationSeries(r calibration.Report) views.CalibrationSeries {
 	s := views.CalibrationSeries{
 		CalibrationRow: calibrationRow(r), Scale: r.Scale, Labels: r.Confusion.Labels, Matrix: r.Confusion.Matrix,
-		Sampling: append([]string{r.Sentence, r.Sampling.Text}, r.Notes...),
+		Sampling: append([]string{r.Sampling.Text}, r.Notes...),
 	}
 	if n := leftToPeople(r.Confusion); 2*n > r.N {
 		s.Sampling = append(s.Sampling, fmt.Sprintf("The judge said borderline on %d of %d: it left these to people, and each counts here as a difference.", n, r.N))

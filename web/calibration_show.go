@@ -10,6 +10,9 @@ import (
 	"github.com/countersign/countersign/views"
 )
 
+// differencesShown is how many disagreements a series lists.
+const differencesShown = 10
+
 // reports computes the agreement of a project's judges, or of one of them.
 func (s *Server) reports(c echo.Context, project, judgeName string) ([]calibration.Report, error) {
 	counts, err := s.cfg.Store.CalibrationCounts(c.Request().Context(), user(c).Actor(), project, judgeName)
@@ -62,9 +65,15 @@ func (s *Server) showCalibration(c echo.Context) error {
 			return store.ErrNotFound
 		}
 	}
-	p := views.CalibrationPage{Frame: f, Judge: name}
+	p := views.CalibrationPage{Frame: f, Judge: name, JSONHref: calibrationPath(name) + "/numbers.json", CSVHref: calibrationPath(name) + "/numbers.csv"}
 	for _, r := range reports {
-		p.Series = append(p.Series, calibrationSeries(r))
+		differences, err := s.cfg.Store.Differences(c.Request().Context(), user(c).Actor(), f.Project, name, r.Model, r.PromptVersion, differencesShown)
+		if err != nil {
+			return err
+		}
+		series := calibrationSeries(r)
+		series.CalibrationFigures = figuresView(r, reports, differences)
+		p.Series = append(p.Series, series)
 	}
 	return s.render(c, http.StatusOK, views.Calibration(p))
 }

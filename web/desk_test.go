@@ -177,7 +177,7 @@ func TestSigningTwiceSignsOnce(t *testing.T) {
 		t.Errorf("%d decisions, want 1", len(all))
 	}
 	// Another decision is none of that kind.
-	if r := v.post(path+"/decision", url.Values{"action": {"escalate"}, "comment": {"no"}}); !strings.Contains(r.body, "Nothing of yours was recorded") {
+	if r := v.post(path+"/decision", url.Values{"action": {"escalate"}, "comment": {"no"}}); !strings.Contains(r.body, "and that stands. Nothing more was recorded") {
 		t.Errorf("another decision: %s", textOf(find(t, r.body, "main")[0]))
 	}
 }

@@ -239,7 +239,7 @@ func TestBlindReviewByForms(t *testing.T) {
 	}
 	late := v.post(path+"/decision", url.Values{"action": {"adopt"}})
 	if !strings.Contains(late.body, "You have signed this item already, at 09:00 UTC, and that stands.") {
-		t.Error("a late decision does not say who was first")
+		t.Error("a late decision does not say that it is signed already")
 	}
 	if page := v.get("/evaluations/" + evaluation); !strings.Contains(page.body, "It is common knowledge.") {
 		t.Error("the evaluation's page does not show the decision")

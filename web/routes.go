@@ -85,6 +85,8 @@ func (s *Server) routes() {
 	p.POST("/reruns/:id/stop", s.stopRerun, s.needs(store.StopReruns, onOne("rerun")))
 	p.GET("/calibration", s.listCalibrations)
 	p.GET("/calibration/:judge", s.showCalibration)
+	p.GET("/calibration/:judge/numbers.json", s.calibrationJSON)
+	p.GET("/calibration/:judge/numbers.csv", s.calibrationCSV)
 	p.GET("/policy", s.showPolicy)
 	p.GET("/policy.yaml", s.policyYAML)
 	p.POST("/policy", s.changePolicy, s.needs(store.ChangePolicy, onProject))

@@ -16,6 +16,7 @@ type cli struct {
 	Serve       serveCmd       `cmd:"" help:"Serve the pages and the API, and judge what is queued."`
 	Import      importCmd      `cmd:"" help:"Import trace files into a project."`
 	Judge       judgeCmd       `cmd:"" help:"Judge a trace file without a server or database."`
+	Gate        gateCmd        `cmd:"" help:"Judge a trace file and decide whether it may be released: for CI."`
 	Calibration calibrationCmd `cmd:"" help:"Show how far judges agree with people."`
 	Agreement   agreementCmd   `cmd:"" help:"Compute agreement statistics of any ratings file; no project needed."`
 	Policy      policyCmd      `cmd:"" help:"Show, set and try the policy of a project: what is sent to people, blindness, endpoints, models."`
@@ -37,7 +38,8 @@ what is ambiguous, and agreement is measured.
 
 Every option comes from its flag, else its environment variable, else countersign.yaml, else its default.
 OPENAI_API_KEY comes from the environment, or OPENAI_API_KEY_FILE names a file that holds it.
-Exit codes: 0 done; 1 something is bad (a line, a definition, a chain); 2 bad usage or input; 130 stopped.`
+Exit codes: 0 done; 1 something is bad (a line, a definition, a chain); 2 bad usage or input; 130 stopped.
+countersign gate also ends with 3 (a judge is not trusted) and 4 (evaluations wait for people).`
 
 // run runs the program once and returns its exit code.
 func run(ctx context.Context, s *state) int {
@@ -54,7 +56,7 @@ func run(ctx context.Context, s *state) int {
 		s.say("countersign: %v", err)
 	case code == exitInterrupted:
 		s.say("countersign: %v", errInterrupted) // not where it happened to be
-	case err != nil && !errors.Is(err, errFailed):
+	case err != nil && !errors.Is(err, errFailed) && !errors.As(err, new(gateError)):
 		s.say("countersign: %v", err)
 	}
 	return code

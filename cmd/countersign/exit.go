@@ -12,7 +12,7 @@ import (
 )
 
 // Exit codes. A gate also uses 3 (the judge is not trusted) and 4 (evaluations
-// wait for review).
+// wait for review), see release.Outcome.
 const (
 	exitOK          = 0
 	exitFailed      = 1 // something is bad: lines of a file, a definition, a chain, or the machine
@@ -44,6 +44,7 @@ func exitCode(err error) int {
 	var usage usageError
 	var parse *kong.ParseError
 	var unknown *judge.UnknownJudgeError
+	var gate gateError
 	switch {
 	case err == nil:
 		return exitOK
@@ -52,6 +53,9 @@ func exitCode(err error) int {
 	case errors.As(err, &usage), errors.As(err, &parse), errors.As(err, &unknown),
 		errors.Is(err, store.ErrInvalid), errors.Is(err, store.ErrNotFound):
 		return exitUsage
+	}
+	if errors.As(err, &gate) {
+		return gate.outcome.ExitCode()
 	}
 	return exitFailed
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
+	"io"
 	"slices"
 	"time"
 
@@ -30,30 +31,43 @@ type judgeCmd struct {
 }
 
 // Run judges a file without a database.
-func (c judgeCmd) Run(ctx context.Context, s *state) (err error) {
-	policy, err := c.policy(s)
+func (c judgeCmd) Run(ctx context.Context, s *state) error {
+	j, err := c.judged(ctx, s, s.stdout, nil)
 	if err != nil {
 		return err
+	}
+	if j.file.refused > 0 || j.tally.failed > 0 {
+		return errFailed
+	}
+	return nil
+}
+
+// judged judges the whole file. Evaluations go to --out, else to plain; what
+// watch gives is told of each, also of those that earlier runs left; it may be nil.
+func (c judgeCmd) judged(ctx context.Context, s *state, plain io.Writer, watch func(*harness.Harness) watcher) (_ *judging, err error) {
+	policy, err := c.policy(s)
+	if err != nil {
+		return nil, err
 	}
 	engines, err := c.enginesUnder(s, c.BaseURL, policy)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	all, err := c.known(s)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c.tellUnknown(s, policy, all)
 	budget, err := c.budget(s, engines, policy)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if c.Out != "" {
 		if err := c.readable(); err != nil {
-			return err
+			return nil, err
 		}
 		if err := beginOutput(c.Out, c.Force, c.arguments(s, all, engines, policy)); err != nil {
-			return err
+			return nil, err
 		}
 		defer func() {
 			if err != nil {
@@ -67,7 +81,7 @@ func (c judgeCmd) Run(ctx context.Context, s *state) (err error) {
 	key := fenceKey(s)
 	if c.Out != "" && engines.engine == judge.EngineOpenAI {
 		if replies, err = openJournal(c.Out+repliesSuffix, key); err != nil {
-			return err
+			return nil, err
 		}
 		key = replies.key
 	}
@@ -76,22 +90,25 @@ func (c judgeCmd) Run(ctx context.Context, s *state) (err error) {
 	}
 	purse, err := purseOf(ctx, budget, replies)
 	if err != nil {
-		return errors.Join(err, replies.close())
+		return nil, errors.Join(err, replies.close())
 	}
 	breakers := &harness.Breakers{Log: s.log, Misdirected: true}
 	h, err := c.harness(s, all, engines, policy, key, replies, purse, breakers, newTurns(ctx, c.Concurrency))
 	if err != nil {
-		return errors.Join(err, replies.close())
+		return nil, errors.Join(err, replies.close())
 	}
-	out, err := s.openEvaluations(c.Out, c.Attempts, replies)
+	out, err := s.openEvaluations(c.Out, plain, c.Attempts, replies)
 	if err != nil {
-		return errors.Join(err, replies.close())
+		return nil, errors.Join(err, replies.close())
 	}
 	file, err := s.openCounted(ctx, inputFile{c.File, c.File}, tracefile.Options{MaxLine: c.MaxLine, Judge: h.Judge, Stakes: h.StakesOf})
 	if err != nil {
-		return errors.Join(err, out.abandon())
+		return nil, errors.Join(err, out.abandon())
 	}
 	j := newJudging(s, h, file, out, c.RunName, policy, breakers.Down)
+	if watch != nil {
+		j.watch = watch(h)
+	}
 	breakers.Changed = j.progress.outage
 	atOnce := c.Concurrency
 	if engines.engine == judge.EngineOpenAI {
@@ -103,12 +120,9 @@ func (c judgeCmd) Run(ctx context.Context, s *state) (err error) {
 	err = out.end(err)
 	s.say("%s", j.summary())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if file.refused > 0 || j.tally.failed > 0 {
-		return errFailed
-	}
-	return nil
+	return j, nil
 }
 
 // known are the judges that there are; each that is asked for is among them.

@@ -29,7 +29,7 @@ const (
 // still wanted of it is copied from there.
 type evaluationFile struct {
 	w        *bufio.Writer
-	path     string // empty: standard output
+	path     string // empty: what goes to a stream
 	part     *os.File
 	inPlace  *partCursor   // nil: the part ends where the next evaluation is written
 	earlier  *earlierLines // nil: there are none
@@ -39,13 +39,13 @@ type evaluationFile struct {
 	state    *state
 }
 
-// openEvaluations opens an output. attempts is a file for all attempts; empty:
+// openEvaluations opens an output; without a path it is plain. attempts is a file for all attempts; empty:
 // none.
-func (s *state) openEvaluations(path, attempts string, replies *journal) (_ *evaluationFile, err error) {
+func (s *state) openEvaluations(path string, plain io.Writer, attempts string, replies *journal) (_ *evaluationFile, err error) {
 	f := &evaluationFile{state: s, path: path, replies: replies}
 	goesOn := false
 	if path == "" {
-		f.w = bufio.NewWriter(s.stdout)
+		f.w = bufio.NewWriter(plain)
 	} else if goesOn, err = f.openPart(); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,7 @@ type judging struct {
 	policy   judge.Policy // that of a trace without a project
 	progress *judgeProgress
 
+	watch       watcher // nil: nobody watches
 	traces      int
 	tally       *runTally
 	overBudget  *harness.BudgetError      // nil: there was room
@@ -39,9 +41,14 @@ func newJudging(s *state, h *harness.Harness, file *traceFile, out *evaluationFi
 	}
 }
 
+// watcher is told of each evaluation that an output holds, whichever run made it,
+// with the trace and what was planned for it; several at once. It keeps neither.
+type watcher func(*judge.Trace, judge.Planned, judge.Evaluation) error
+
 // made is an evaluation, or why it was not made.
 type made struct {
 	evaluation judge.Evaluation
+	planned    judge.Planned
 	lines      written
 	err        error
 	kept       []byte // the line of an earlier run that is this evaluation
@@ -50,6 +57,8 @@ type made struct {
 // group is the evaluations of one judge on one trace: one for each model. They
 // are compared when all are there.
 type group struct {
+	trace   *judge.Trace
+	planned []judge.Planned
 	results []chan made
 	under   judge.Effective // the policy for them, where there are several
 }
@@ -80,7 +89,7 @@ func (j *judging) all(told context.Context, atOnce int) error {
 	go func() {
 		defer close(inOrder)
 		readErr = j.plan(ctx, func(t *judge.Trace, planned []judge.Planned, kept [][]byte) bool {
-			g := group{results: make([]chan made, len(planned))}
+			g := group{trace: t, planned: planned, results: make([]chan made, len(planned))}
 			if len(planned) > 1 {
 				g.under = j.policy.For(planned[0].Judge, t.Domain, j.policy.StakesOfTrace(t))
 			}
@@ -139,7 +148,7 @@ func (j *judging) write(inOrder <-chan group, stopReading, stop func()) (err err
 	hole := false
 	for g := range inOrder {
 		var all []made
-		for _, result := range g.results {
+		for i, result := range g.results {
 			var m made
 			select {
 			case m = <-result:
@@ -156,6 +165,7 @@ func (j *judging) write(inOrder <-chan group, stopReading, stop func()) (err err
 			var unkept *harness.LedgerError
 			switch {
 			case m.err == nil:
+				m.planned = g.planned[i]
 				all = append(all, m)
 			case errors.As(m.err, &j.overBudget):
 				stopReading() // what is under way may still have room
@@ -168,7 +178,7 @@ func (j *judging) write(inOrder <-chan group, stopReading, stop func()) (err err
 			}
 		}
 		if !hole && err == nil {
-			err = j.writeGroup(all, g.under)
+			err = j.writeGroup(g.trace, all, g.under)
 		}
 		if err != nil {
 			stop()
@@ -180,7 +190,7 @@ func (j *judging) write(inOrder <-chan group, stopReading, stop func()) (err err
 	return err
 }
 
-func (j *judging) writeGroup(all []made, under judge.Effective) error {
+func (j *judging) writeGroup(t *judge.Trace, all []made, under judge.Effective) error {
 	if len(all) > 1 {
 		if err := compare(all, under); err != nil {
 			return err
@@ -188,7 +198,7 @@ func (j *judging) writeGroup(all []made, under judge.Effective) error {
 	}
 	for _, m := range all {
 		if m.kept != nil {
-			if err := j.tally.before(m.kept); err != nil {
+			if err := j.before(t, m.planned, m.kept); err != nil {
 				return err
 			}
 			if err := j.out.keep(m.kept); err != nil {
@@ -199,6 +209,11 @@ func (j *judging) writeGroup(all []made, under judge.Effective) error {
 		j.count(m.evaluation)
 		if err := j.out.write(m.evaluation.ID, m.lines); err != nil {
 			return err
+		}
+		if j.watch != nil {
+			if err := j.watch(t, m.planned, m.evaluation); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -236,7 +251,7 @@ func (j *judging) plan(ctx context.Context, start func(*judge.Trace, []judge.Pla
 			g := planned[begin:end]
 			inPlace, kept, err := j.out.before(&t, g)
 			if err == nil {
-				err = j.keep(inPlace, kept)
+				err = j.keep(&t, g, inPlace, kept)
 			}
 			if err != nil {
 				return err
@@ -255,9 +270,9 @@ func together(a, b judge.Planned) bool {
 }
 
 // keep counts what earlier runs made. What is copied is counted as it is written.
-func (j *judging) keep(inPlace bool, kept [][]byte) error {
+func (j *judging) keep(t *judge.Trace, planned []judge.Planned, inPlace bool, kept [][]byte) error {
 	n := 0
-	for _, line := range kept {
+	for i, line := range kept {
 		if line == nil {
 			continue
 		}
@@ -265,12 +280,24 @@ func (j *judging) keep(inPlace bool, kept [][]byte) error {
 		if !inPlace {
 			continue
 		}
-		if err := j.tally.before(line); err != nil {
+		if err := j.before(t, planned[i], line); err != nil {
 			return err
 		}
 	}
 	j.progress.kept(n)
 	return nil
+}
+
+// before counts the line of an earlier run.
+func (j *judging) before(t *judge.Trace, p judge.Planned, line []byte) error {
+	if err := j.tally.before(line); err != nil || j.watch == nil {
+		return err
+	}
+	var e judge.Evaluation
+	if err := json.Unmarshal(line, &e); err != nil {
+		return fmt.Errorf("an evaluation of an earlier run: %w", err)
+	}
+	return j.watch(t, p, e)
 }
 
 func (j *judging) count(e judge.Evaluation) {

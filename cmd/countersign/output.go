@@ -2,6 +2,7 @@ package main
 
 import (
 	stdjson "encoding/json"
+	"io"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -9,8 +10,10 @@ import (
 )
 
 // writeJSON writes a value for programs and people: indented, HTML left alone.
-func (s *state) writeJSON(v any) error {
-	e := stdjson.NewEncoder(s.stdout)
+func (s *state) writeJSON(v any) error { return indented(s.stdout, v) }
+
+func indented(w io.Writer, v any) error {
+	e := stdjson.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)

@@ -192,7 +192,10 @@ func TestComposeKeepsVisibleApart(t *testing.T) {
 	if want.Visible != nil {
 		t.Error("a visible block without visible answers")
 	}
-	got.Visible = nil
+	if d := got.SeenMinusBlind; d == nil || d.Scale != calibration.ScaleVerdicts || d.Agreement == nil || d.Agreement.Low <= 0.1 || d.CohenKappa.Value < 0.3 {
+		t.Errorf("seen minus blind %+v", d)
+	}
+	got.Visible, got.SeenMinusBlind = nil, nil
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("visible answers changed the headline (-want +got):\n%s", diff)
 	}

@@ -76,6 +76,29 @@ func compose(c Counts) (Report, error) {
 	r.Sampling = samplingOf(c, r.N+r.NAbstained+r.NIncomparable)
 	r.HeadlineReason = main.tooFew()
 	r.Headline = r.HeadlineReason == ""
+	if r.Classifier, err = classify(headline); err != nil {
+		return r, err
+	}
+	if r.Visible != nil {
+		d, err := s.seenMinusBlind(visible, headline)
+		if err != nil {
+			return r, err
+		}
+		r.SeenMinusBlind = &d
+	}
+	if r.Population, err = s.population(c, main); err != nil {
+		return r, err
+	}
+	if r.Slices, err = s.slices(c.Slices, r.Scale); err != nil {
+		return r, err
+	}
+	if r.OverTime, err = s.moments(c.Slices, r.Scale); err != nil {
+		return r, err
+	}
+	if r.Reliability, err = s.bands(c.Slices); err != nil {
+		return r, err
+	}
+	r.Options = options()
 	r.Sentence = r.sentence()
 	r.NSealed = c.Sealed
 	r.Notes = r.notes()
@@ -97,6 +120,7 @@ func (c comparison) block() Block {
 		linear, quadratic := c.judgeKappa(agreement.Linear(q)), c.judgeKappa(agreement.Quadratic(q))
 		b.KappaLinear, b.KappaQuadratic = &linear, &quadratic
 	}
+	b.Indices = agreement.PrevalenceBias(c.matrix)
 	if top := agreement.KappaMax(c.matrix); top.Undefined == "" {
 		b.KappaMax = &top.Kappa
 	}
@@ -178,14 +202,14 @@ func ratesOf(pairs []pairing) Rates {
 		}
 	}
 	return Rates{
-		Catches:     rate(caught, bad, "people failed no trace"),
-		Misses:      rate(missed, bad, "people failed no trace"),
-		FalseAlarms: rate(alarms, good, "people passed no trace"),
-		FlagsRight:  rate(caught, caught+alarms, "the judge failed no trace that people passed or failed"),
+		Catches:     shareOf(caught, bad, "people failed no trace"),
+		Misses:      shareOf(missed, bad, "people failed no trace"),
+		FalseAlarms: shareOf(alarms, good, "people passed no trace"),
+		FlagsRight:  shareOf(caught, caught+alarms, "the judge failed no trace that people passed or failed"),
 	}
 }
 
-func rate(x, n int, none string) agreement.Estimate {
+func shareOf(x, n int, none string) agreement.Estimate {
 	if n == 0 {
 		return agreement.Estimate{Undefined: none}
 	}

@@ -50,6 +50,16 @@ type Counts struct {
 	// to be asked for.
 	Strata []StratumCount
 
+	// Judged counts all evaluations of this judge, model and version that have a
+	// verdict and that the reader may know of; Waiting those that are left out
+	// because they wait for a blind review which the reader may give.
+	Judged  []JudgedCount
+	Waiting int
+
+	// Slices count the labels of the cells that are not Visible by domain, stakes,
+	// reason, week and score. What waits blind is in none.
+	Slices []SliceCount
+
 	// HumanPairs are the pairs of reviewers who answered for the same trace and
 	// judge, whatever the model: the same pairs for every report of a judge.
 	HumanPairs []PairCounts
@@ -82,6 +92,35 @@ type Cell struct {
 	Visible bool
 	// Adjudicated: Human is an adjudicated answer.
 	Adjudicated bool
+	// Stratum says how the item came to people (judge.StratumFlagged, …), and
+	// InclusionProbability in (0,1] with what chance; 0 when it is not known.
+	Stratum              string
+	InclusionProbability float64
+}
+
+// JudgedCount counts evaluations by the judge's verdict, labelled or not.
+type JudgedCount struct {
+	Verdict judge.Verdict
+	N       int
+	// Reached are those that people have labelled in any way or hold in a blind
+	// review: the others were not drawn, as far as is known.
+	Reached int
+}
+
+// Dimensions by which labels are sliced.
+const (
+	ByDomain = "domain"
+	ByStakes = "stakes"
+	ByReason = "reason"
+	ByWeek   = "week" // the week of the label: its number since the one of 29 December 1969
+	ByBand   = "band" // the tenth of the judge's score: 0 to 9
+)
+
+// SliceCount counts the labels of the headline that share a value of a dimension.
+// A label counts for every reason that its evaluation has.
+type SliceCount struct {
+	Dimension, Value string
+	Cells            []Cell
 }
 
 // StratumCount says how many human answers came from one sampling stratum.

@@ -39,6 +39,14 @@ func keys(v any) []string {
 	return out
 }
 
+// at is the object under names.
+func at(m map[string]any, names ...string) map[string]any {
+	for _, name := range names {
+		m = m[name].(map[string]any)
+	}
+	return m
+}
+
 // The names are a promise to scripts: a renamed or lost field fails here.
 func TestReportFieldNames(t *testing.T) {
 	c := openQA()
@@ -47,9 +55,10 @@ func TestReportFieldNames(t *testing.T) {
 	m := decoded(t, compose(t, c))
 	kappa := []string{"ci_high", "ci_low", "ci_method", "expected", "n", "observed", "p_value", "se", "se0", "value", "z"}
 	estimate := []string{"ci_high", "ci_low", "ci_method", "n", "se", "value"}
-	block := []string{"agreement", "cohen_kappa", "confusion", "gwet_ac1", "kappa_linear", "kappa_max", "kappa_quadratic", "n", "n_abstained", "n_incomparable", "per_label", "scale"}
+	block := []string{"agreement", "cohen_kappa", "confusion", "gwet_ac1", "indices", "kappa_linear", "kappa_max", "kappa_quadratic", "n", "n_abstained", "n_incomparable", "per_label", "scale"}
 	pair := []string{"agreement", "cohen_kappa", "kappa_linear", "kappa_quadratic", "n", "n_abstained", "reviewers", "scale"}
-	report := slices.Concat(block, []string{"conf_level", "first_label_at", "headline", "human_human", "human_pairs", "judge", "last_label_at", "model", "n_sealed", "notes", "prompt_version", "rates", "sampling", "sentence", "visible"})
+	report := slices.Concat(block, []string{"classifier", "conf_level", "first_label_at", "headline", "human_human", "human_pairs", "judge", "last_label_at", "model",
+		"n_sealed", "notes", "options", "over_time", "population", "prompt_version", "rates", "reliability", "sampling", "seen_minus_blind", "sentence", "slices", "visible"})
 	sort.Strings(report)
 	for _, tt := range []struct {
 		name string
@@ -66,9 +75,20 @@ func TestReportFieldNames(t *testing.T) {
 		{"human_pairs", m["human_pairs"].([]any)[1], pair},
 		{"visible", m["visible"], block},
 		{"rates", m["rates"], []string{"catches", "false_alarms", "flags_right", "misses"}},
-		{"sampling", m["sampling"], []string{"clusters", "items", "strata", "text", "weighted"}},
+		{"sampling", m["sampling"], []string{"clusters", "flagged_only", "items", "strata", "text", "weighted"}},
+		{"seen_minus_blind", m["seen_minus_blind"], []string{"agreement", "cohen_kappa", "scale"}},
+		{"indices", m["indices"], []string{"bias", "pabak", "prevalence"}},
+		{"classifier", m["classifier"], []string{"accuracy", "balanced_accuracy", "f1", "lr_neg", "lr_pos", "mcc", "npv", "ppv", "prevalence", "sensitivity", "specificity", "youden"}},
+		{"population", m["population"], []string{"begg_greenes", "by_verdict", "evaluations", "labelled", "n_waiting", "pass_rate", "refused", "weighted"}},
+		{"weighted", at(m, "population", "weighted"), []string{"agreement", "cohen_kappa", "n", "n_effective", "npv", "ppv", "scale", "sensitivity", "specificity", "unequal_weights"}},
+		{"weighted.cohen_kappa", at(m, "population", "weighted", "cohen_kappa"), append([]string{"undefined"}, estimate...)},
+		{"begg_greenes", at(m, "population", "begg_greenes"), []string{"missed_at_most", "sensitivity", "specificity"}},
+		{"pass_rate", at(m, "population", "pass_rate"), []string{"corrected", "estimator", "human_only", "judge_helps", "judge_only", "text"}},
+		{"by_verdict", at(m, "population")["by_verdict"].([]any)[0], []string{"evaluations", "labelled", "represents", "verdict"}},
+		{"options", m["options"], []string{"conf_level", "kappa_interval", "min_labels", "min_rarer_class", "min_slice", "over_time_weeks", "positive", "seed", "share_interval", "slice_level", "weighted_variance", "weights"}},
 		{"stratum", m["sampling"].(map[string]any)["strata"].([]any)[0], []string{"inclusion_probability", "n", "stratum"}},
 	} {
+		sort.Strings(tt.want)
 		if diff := cmp.Diff(tt.want, keys(tt.got)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/judge/agreement"
+	"github.com/countersign/countersign/judge/agreement/classifier"
 )
 
 // Level is the confidence level of every interval in a report.
@@ -61,7 +62,23 @@ type Report struct {
 	// on the screen; nil when there are none. Never part of the headline.
 	Visible *Block `json:"visible"`
 
+	// SeenMinusBlind compares both; nil when there are no visible answers.
+	SeenMinusBlind *SeenMinusBlind `json:"seen_minus_blind"`
+
 	Sampling Sampling `json:"sampling"`
+
+	// Classifier has the same rates under their usual names; positive is fail. It
+	// counts each label once, so verification bias is in it wherever review follows
+	// the verdict: Population has what holds of all evaluations.
+	Classifier classifier.Metrics `json:"classifier"`
+	Population Population         `json:"population"`
+
+	// Slices, OverTime and Reliability are unweighted, and without what waits blind.
+	Slices      []Slice  `json:"slices"`
+	OverTime    []Moment `json:"over_time"`
+	Reliability []Band   `json:"reliability"`
+
+	Options Options `json:"options"`
 
 	// FirstAt and LastAt are the times of the first and last human answer.
 	FirstAt *time.Time `json:"first_label_at"`
@@ -86,6 +103,8 @@ type Block struct {
 	KappaQuadratic *agreement.Kappa `json:"kappa_quadratic,omitempty"`
 	// GwetAC1 stands where one label is rare and kappa is low for that reason.
 	GwetAC1 agreement.Coefficient `json:"gwet_ac1"`
+	// Indices of prevalence and bias, and PABAK: for scales of two labels.
+	Indices agreement.Indices `json:"indices"`
 	// KappaMax is the largest kappa that the totals allow; nil when undefined.
 	KappaMax *float64 `json:"kappa_max"`
 
@@ -139,15 +158,19 @@ type Pair struct {
 
 // Sampling says how the human answers of the headline came about.
 type Sampling struct {
-	// Weighted is false: every pair counts once, whatever its chance of being
-	// reviewed. The figures describe the traces that were labelled.
+	// Weighted is false: in the report's own figures every pair counts once,
+	// whatever its chance of being reviewed. They describe the traces that were
+	// labelled; Population has the weighted ones.
 	Weighted bool      `json:"weighted"`
 	Strata   []Stratum `json:"strata"`
 	// Items are the distinct evaluations and Clusters the distinct trace
 	// clusters behind the pairs; nil when they were not counted.
-	Items    *int   `json:"items"`
-	Clusters *int   `json:"clusters"`
-	Text     string `json:"text"`
+	Items    *int `json:"items"`
+	Clusters *int `json:"clusters"`
+	// FlaggedOnly says that every answer was asked for because of what the judge
+	// said or because somebody wanted it: the figures hold of such traces alone.
+	FlaggedOnly bool   `json:"flagged_only"`
+	Text        string `json:"text"`
 }
 
 // Stratum is one way in which answers were asked for. InclusionProbability is
@@ -156,6 +179,30 @@ type Stratum struct {
 	Stratum              string   `json:"stratum"`
 	N                    int      `json:"n"`
 	InclusionProbability *float64 `json:"inclusion_probability"`
+}
+
+// Options are how the figures were made, so that anyone can make them again.
+type Options struct {
+	ConfLevel     float64 `json:"conf_level"`
+	MinLabels     int     `json:"min_labels"`
+	MinRarerClass int     `json:"min_rarer_class"`
+	MinSlice      int     `json:"min_slice"`
+	Positive      string  `json:"positive"`
+	KappaInterval string  `json:"kappa_interval"`
+	ShareInterval string  `json:"share_interval"`
+	Weights       string  `json:"weights"`
+	Variance      string  `json:"weighted_variance"`
+	SliceLevel    string  `json:"slice_level"`
+	WindowWeeks   int     `json:"over_time_weeks"`
+	// Seed is null: nothing here is drawn.
+	Seed *uint64 `json:"seed"`
+}
+
+func options() Options {
+	return Options{ConfLevel: Level, MinLabels: MinLabels, MinRarerClass: MinRarerClass, MinSlice: MinSlice,
+		Positive: "fail", KappaInterval: agreement.MethodFisherZ, ShareInterval: agreement.MethodWilson,
+		Weights: "1/inclusion_probability", Variance: "linearised_within_strata", SliceLevel: "bonferroni_by_dimension",
+		WindowWeeks: windowWeeks}
 }
 
 // Trusted says whether the judge may decide alone under a minimum kappa in

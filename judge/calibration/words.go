@@ -35,6 +35,9 @@ func (r Report) sentence() string {
 			r.agreed(), r.N, r.Rates.Catches.Undefined)
 	}
 	catches, alarms := r.Rates.Catches, r.Rates.FalseAlarms
+	if w := r.Population.Weighted; r.Headline && w.Unequal && w.Sensitivity.Defined() {
+		return r.weightedSentence()
+	}
 	if !r.Headline {
 		s := fmt.Sprintf("Too few labels for a rate (%d): of %s people call bad, the judge catches %d", r.N, count(catches.N, "trace", "traces"), whole(catches))
 		if alarms.Defined() {
@@ -43,8 +46,24 @@ func (r Report) sentence() string {
 		return s + "."
 	}
 	s := "Of 100 traces people call bad, the judge catches about " + hundred(catches)
+	if r.Sampling.FlaggedOnly {
+		s = "Among flagged traces only: of 100 that people call bad, the judge catches about " + hundred(catches)
+	}
 	if alarms.Defined() {
 		s += "; of 100 they call good, it flags about " + hundred(alarms)
+	}
+	return s + "."
+}
+
+// weightedSentence is that of all evaluations, where labels were drawn with unequal
+// chances and counting each once would mislead.
+func (r Report) weightedSentence() string {
+	w := r.Population.Weighted
+	s := "Of 100 traces people call bad, the judge catches about " + within100(w.Sensitivity)
+	if w.Specificity.Defined() {
+		alarms := w.Specificity
+		alarms.Value, alarms.Low, alarms.High = 1-w.Specificity.Value, 1-w.Specificity.High, 1-w.Specificity.Low
+		s += "; of 100 they call good, it flags about " + within100(alarms)
 	}
 	return s + "."
 }
@@ -119,6 +138,8 @@ func samplingOf(c Counts, n int) Sampling {
 	if c.Clusters > 0 {
 		s.Clusters = &c.Clusters
 	}
+	chosen, all := chosenOf(totals)
+	s.FlaggedOnly = chosen > 0 && chosen == all
 	s.Text = samplingText(c, n, names, totals)
 	return s
 }
@@ -140,11 +161,7 @@ func samplingText(c Counts, n int, names []string, totals map[string]int) string
 		text += ": " + strings.Join(parts, ", ")
 	}
 	text += ". Figures are unweighted: they describe the traces that were labelled, not all traces."
-	chosen := totals[judge.StratumFlagged] + totals[judge.StratumRequested] + totals[judge.StratumBoundaryAudit]
-	all := 0
-	for _, t := range totals {
-		all += t
-	}
+	chosen, all := chosenOf(totals)
 	switch {
 	case chosen > 0 && chosen == all:
 		text += " All were picked because of what the judge said or because somebody asked: such answers do not show what the judge passes wrongly."
@@ -158,6 +175,14 @@ func samplingText(c Counts, n int, names []string, totals map[string]int) string
 		text += fmt.Sprintf(" The traces fall into %s; the intervals treat traces as independent and are narrower than they should be.", count(c.Clusters, "cluster", "clusters"))
 	}
 	return text
+}
+
+// chosenOf counts the answers that were not drawn at random, and all.
+func chosenOf(totals map[string]int) (chosen, all int) {
+	for _, t := range totals {
+		all += t
+	}
+	return totals[judge.StratumFlagged] + totals[judge.StratumRequested] + totals[judge.StratumBoundaryAudit], all
 }
 
 func count(n int, one, many string) string {

@@ -26,22 +26,35 @@ func PostStratified(flagged, judged int, positive, negative Labelled, level floa
 			return undefined(n, fmt.Sprintf("%d of %d is not a share", l.True, l.All))
 		}
 	}
+	share := func(l Labelled) verdictShare {
+		if l.All == 0 {
+			return verdictShare{}
+		}
+		m := float64(l.True) / float64(l.All)
+		return verdictShare{l.All, m, m * (1 - m) / float64(l.All)}
+	}
+	return postStratified(flagged, judged, share(positive), share(negative), level)
+}
+
+// verdictShare is the share that is true among n labelled items of one verdict.
+type verdictShare struct {
+	n              int
+	mean, variance float64
+}
+
+func postStratified(flagged, judged int, positive, negative verdictShare, level float64) agreement.Estimate {
+	n := positive.n + negative.n
+	if flagged < 0 || flagged > judged {
+		return undefined(n, fmt.Sprintf("%d of %d is not a share", flagged, judged))
+	}
 	if judged == 0 {
 		return undefined(n, "no item was judged")
 	}
 	p := float64(flagged) / float64(judged)
-	if (flagged > 0 && positive.All == 0) || (flagged < judged && negative.All == 0) {
+	if (flagged > 0 && positive.n == 0) || (flagged < judged && negative.n == 0) {
 		return undefined(n, tooFewForAVerdict)
 	}
-	mean := func(l Labelled) (m, v float64) {
-		if l.All == 0 {
-			return 0, 0
-		}
-		m = float64(l.True) / float64(l.All)
-		return m, m * (1 - m) / float64(l.All)
-	}
-	m1, v1 := mean(positive)
-	m0, v0 := mean(negative)
+	m1, v1, m0, v0 := positive.mean, positive.variance, negative.mean, negative.variance
 	e := agreement.Estimate{N: n, Value: p*m1 + (1-p)*m0}
 	// Where one verdict never occurs its unknown share has no part in the rate.
 	between := 0.0
