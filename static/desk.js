@@ -137,7 +137,7 @@ if (form) {
   const key = form.dataset.draftKey;
   const tab = crypto.randomUUID?.() ?? String(Math.random());
   let version = Number(form.elements.draft_version.value) || 0;
-  let seq = 0, busy = false, again = false, texts, slow, later, tries = 0, leaving = false, stuck = false;
+  let seq = 0, last = "", busy = false, again = false, texts, slow, later, tries = 0, leaving = false, stuck = false;
 
   const ofPage = ["_csrf", "shown", "draft_version", "person"];
   const fields = () => [...new FormData(form)].filter(([name, value]) =>
@@ -147,9 +147,10 @@ if (form) {
   // What a refused form shows is nowhere else yet.
   let saved = "refused" in form.dataset ? "" : stamp();
 
-  // This browser's own copy, until the server has acknowledged the same.
+  // This browser's own copy, until the server has acknowledged the same. It says what
+  // was sent last, so that a page after it knows an answer that this one never heard.
   let older = local.read(key)?.older ?? [];
-  const keep = () => local.write(key, { version, at: Date.now(), fields: fields(), older });
+  const keep = () => local.write(key, { version, at: Date.now(), fields: fields(), last, older });
   const forget = () => local.write(key, older.length ? { older } : null);
   const kept = () => (keep() ? "What you typed is kept in this browser."
     : "This browser keeps nothing for this site, so what you typed is on this page alone: leave it open.");
@@ -170,11 +171,16 @@ if (form) {
     const sent = stamp();
     if (sent === saved) return calm("save");
     busy = true;
+    last = sent;
+    keep();
     note("Saving…");
     try {
       const answer = await post(form.dataset.draft, body());
       const read = await told(answer);
-      if (leaving) return; // what is sent now has it all
+      if (leaving) { // what is sent now has it all
+        version = read.version ?? version;
+        return;
+      }
       if (answer.ok && read.version) acknowledged(sent, read);
       else if (answer.status === 409 && read.draft) conflict(read.draft);
       else if (!refusedPage(answer)) trouble(read.detail, answer.status >= 500 || answer.status === 429);
@@ -330,20 +336,20 @@ if (form) {
     keep();
     return save().then(() => { if (box.hidden) note("What you typed before is restored."); });
   }
-  // Words from before what the server shows, or for another form of the item, wait
+  // Words from before another page's draft, or for another form of the item, wait
   // until the person says what becomes of them. The page works meanwhile.
   function offer() {
     const last = older.at(-1);
     if (!last) return;
     const done = () => { older.pop(); if (stamp() === saved) forget(); else keep(); calm("older"); offer(); };
-    say("older", "This browser kept words that the server does not have", "They are from before what is shown. Choose what to go on with; until then they are kept.", {
+    say("older", "This browser kept words that the server does not have", "The server has had another draft since. Choose what to go on with; until then they are kept.", {
       mine: ["Take what this browser kept", () => { done(); restore(last.fields, false); }],
       theirs: ["Keep what is shown", done],
     }, [["In this browser, " + clock(last.at), inWords(last.fields)], ["On this page", inWords(fields())]]);
   }
   const copy = local.read(key);
   if (copy?.fields && JSON.stringify(copy.fields.sort()) !== stamp()) {
-    if (copy.version === version && stageOf(copy.fields) === stageOf(fields())) restore(copy.fields, true);
+    if ((copy.version === version || copy.last === stamp()) && stageOf(copy.fields) === stageOf(fields())) restore(copy.fields, true);
     else {
       older.push({ at: copy.at, fields: copy.fields });
       forget();
@@ -372,6 +378,7 @@ if (form) {
   });
   addEventListener("pagehide", () => {
     if (leaving || stamp() === saved) return;
+    last = stamp();
     keep();
     if (stuck) return;
     const b = body();
