@@ -15,7 +15,7 @@ ONE_DATABASE := ^TestBrowser|^TestDemo$$|^TestJudge|^TestKilledBackup|^TestMovin
 AT_ONCE  := AtOnce|Race|Fifty|Several|Second|Shared|Turn|Beside|Parallel|Budget|Servers|Line|Outage|Storm|Killed$$|Interrupted$$|JudgeStopped|Stop$$|StopEnds|Events|Slow|People|Reviewers|Away|WaitsFor|WaitForThe|Down|Unkept|InFlight|TakeUpkeep|Workers|CallsThat|OneCall|LostClaim|CutOnce|HappensOnce
 PARALLEL := ./judge/harness ./judge/openai ./store ./store/pack ./web ./cmd/countersign
 
-.PHONY: run build test race check bench bench-data generate lint clean
+.PHONY: run build test test-browser test-sqlite test-postgres test-postgres-store race check bench bench-data generate lint clean
 
 run: build            ## build, then start the demo
 	$(BIN) demo
@@ -25,9 +25,23 @@ build:                ## build bin/countersign
 
 test:                 ## install what the tests lack, then run them all, on both databases
 	.ci/setup
-	$(GO) test -p 3 -timeout 12m ./...
+	$(MAKE) -j2 test-browser test-sqlite
 	$(GO) test -race -p 3 -timeout 10m -run '$(AT_ONCE)' -skip '^TestBrowser|^TestCopy' $(PARALLEL)
-	.ci/on-postgres $(GO) test -p 3 -timeout 10m -skip '$(ONE_DATABASE)' ./store/... ./web/... ./cmd/...
+	$(MAKE) -j2 test-postgres-store test-postgres
+
+# One package's tests run one after another, so the two long ones are halved.
+test-browser:
+	$(GO) test -timeout 12m -run '^TestBrowser' ./web
+
+test-sqlite:
+	$(GO) test -p 2 -timeout 12m -skip '^TestBrowser' ./...
+
+test-postgres-store:
+	.ci/on-postgres $(GO) test -timeout 10m -run '^Test[A-M]' -skip '$(ONE_DATABASE)' ./store
+
+test-postgres:
+	.ci/on-postgres $(GO) test -timeout 10m -run '^Test[^A-M]|^Fuzz|^Example' -skip '$(ONE_DATABASE)' ./store
+	.ci/on-postgres $(GO) test -p 2 -timeout 10m -skip '$(ONE_DATABASE)' ./web ./store/storetest/... ./cmd/countersign
 
 race:                 ## every test under the race detector; takes half an hour
 	$(GO) test -race -p 2 -timeout 60m ./...

@@ -246,18 +246,18 @@ func (s *site) overrideByKeyboard(t *testing.T, ctx context.Context, verdict str
 // axeBoth runs axe-core in light and wide, dark and narrow, and leaves the page wide.
 func axeBoth(t *testing.T, ctx context.Context, where string) {
 	t.Helper()
-	for _, as := range []struct {
-		theme string
-		width int64
-	}{{"dark", 390}, {"light", 1440}} {
+	for _, as := range looks {
 		if err := chromedp.Do(ctx, chromedp.EmulateViewport(as.width, 900)); err != nil {
 			t.Fatal(err)
 		}
 		eval[bool](t, ctx, `document.documentElement.dataset.theme = "`+as.theme+`"; for (const d of document.querySelectorAll("main details")) d.open = true; true`)
-		axeClean(t, ctx, fmt.Sprintf("%s, %s, %d px", where, as.theme, as.width))
+		axeBy(t, ctx, fmt.Sprintf("%s, %s, %d px", where, as.theme, as.width), as.rules)
 		if over := eval[int](t, ctx, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
 			t.Errorf("%s, %d px: scrolls sideways by %d px", where, as.width, over)
 		}
 	}
 	eval[bool](t, ctx, `for (const d of document.querySelectorAll("main details")) d.open = false; true`)
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1440, 900)); err != nil {
+		t.Fatal(err)
+	}
 }

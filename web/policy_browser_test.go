@@ -21,15 +21,12 @@ func TestBrowserPolicy(t *testing.T) {
 	s.browserSignIn(ctx, "lea@example.org")
 	clean := func(where string) {
 		t.Helper()
-		for _, as := range []struct {
-			theme string
-			width int64
-		}{{"light", 1440}, {"dark", 390}} {
+		for _, as := range looks {
 			if err := chromedp.Do(ctx, chromedp.EmulateViewport(as.width, 900)); err != nil {
 				t.Fatal(err)
 			}
 			eval[bool](t, ctx, `document.querySelectorAll("details").forEach(d => d.open = true); document.documentElement.dataset.theme = "`+as.theme+`"; true`)
-			axeClean(t, ctx, where+", "+as.theme)
+			axeBy(t, ctx, where+", "+as.theme, as.rules)
 			if over := eval[int](t, ctx, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); as.width == 390 && over > 0 {
 				t.Errorf("%s: scrolls sideways by %d px", where, over)
 			}

@@ -209,16 +209,13 @@ func TestBrowserStates(t *testing.T) {
 			s.browserSignIn(ctx, st.who+"@example.org")
 		}
 		s.show(t, ctx, st)
-		for _, as := range []struct {
-			theme string
-			width int64
-		}{{"light", 1440}, {"dark", 390}} {
+		for _, as := range looks {
 			if err := chromedp.Do(ctx, chromedp.EmulateViewport(as.width, 900)); err != nil {
 				t.Fatal(err)
 			}
 			eval[bool](t, ctx, `document.documentElement.dataset.theme = "`+as.theme+`"; true`)
 			where := fmt.Sprintf("%s, %s, %d px", st.name, as.theme, as.width)
-			axeClean(t, ctx, where)
+			axeBy(t, ctx, where, as.rules)
 			if over := eval[int](t, ctx, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
 				t.Errorf("%s: scrolls sideways by %d px", where, over)
 			}
