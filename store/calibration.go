@@ -22,19 +22,9 @@ import (
 // abstentions are left out of them.
 func (s *Store) CalibrationCounts(ctx context.Context, a Actor, project, judgeName string) (counts []calibration.Counts, err error) {
 	defer wrap(&err, "count agreement of judge %q", judgeName)
-	if err := s.authorise(ctx, a, readers, "calibration.read", "judge:"+judgeName); err != nil {
-		return nil, err
-	}
-	p, err := projectNamed(ctx, s.reader, orDefaultProject(project))
+	p, scales, err := s.calibrated(ctx, a, project, judgeName)
 	if err != nil {
 		return nil, err
-	}
-	scales, err := judgeScales(ctx, s.reader, p.ID, judgeName)
-	if err != nil {
-		return nil, err
-	}
-	if len(scales) == 0 && judgeName != "" {
-		return nil, fmt.Errorf("project %s has no judge %q: %w", p.Name, judgeName, ErrNotFound)
 	}
 	// One moment: what is taken from a sum must be in it.
 	read, err := s.reader.snapshot(ctx)
@@ -76,4 +66,21 @@ SELECT name, ordinal FROM judges WHERE project_id = ? AND current AND (? = '' OR
 		}
 	}
 	return scales, nil
+}
+
+// calibrated is a project that the actor may read calibration of, with the scales of
+// the judge, or of all its judges. ErrNotFound: it has no such judge.
+func (s *Store) calibrated(ctx context.Context, a Actor, project, judgeName string) (Project, []judgeScale, error) {
+	if err := s.authorise(ctx, a, readers, "calibration.read", "judge:"+judgeName); err != nil {
+		return Project{}, nil, err
+	}
+	p, err := projectNamed(ctx, s.reader, orDefaultProject(project))
+	if err != nil {
+		return Project{}, nil, err
+	}
+	scales, err := judgeScales(ctx, s.reader, p.ID, judgeName)
+	if err == nil && len(scales) == 0 && judgeName != "" {
+		err = fmt.Errorf("project %s has no judge %q: %w", p.Name, judgeName, ErrNotFound)
+	}
+	return p, scales, err
 }

@@ -25,14 +25,7 @@ type DrawnLabel struct {
 // project has no such judge. Roles: lead, auditor, admin.
 func (s *Store) DrawnLabels(ctx context.Context, a Actor, project, judgeName string) (labels []DrawnLabel, err error) {
 	defer wrap(&err, "count the labels of judge %q", judgeName)
-	if err := s.authorise(ctx, a, readers, "calibration.read", "judge:"+judgeName); err != nil {
-		return nil, err
-	}
-	p, err := projectNamed(ctx, s.reader, orDefaultProject(project))
-	if err != nil {
-		return nil, err
-	}
-	scales, err := judgeScales(ctx, s.reader, p.ID, judgeName)
+	p, scales, err := s.calibrated(ctx, a, project, judgeName)
 	if err != nil {
 		return nil, err
 	}

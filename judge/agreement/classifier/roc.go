@@ -3,11 +3,11 @@ package classifier
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/countersign/countersign/judge/agreement"
+	"github.com/countersign/countersign/judge/agreement/internal/rank"
 )
 
 // MethodDeLong names the interval of an AUC in JSON.
@@ -95,7 +95,7 @@ func place(bad []bool, score []float64) (placement, string) {
 	if reason := refuse(bad, score); reason != "" {
 		return placement{}, reason
 	}
-	all := midranks(score)
+	all := rank.Mean(score)
 	var inBad, inGood []float64
 	for i, b := range bad {
 		if b {
@@ -105,7 +105,7 @@ func place(bad []bool, score []float64) (placement, string) {
 		}
 	}
 	m, n := float64(len(inBad)), float64(len(inGood))
-	ownBad, ownGood := midranks(inBad), midranks(inGood)
+	ownBad, ownGood := rank.Mean(inBad), rank.Mean(inGood)
 	p := placement{bad: make([]float64, 0, len(inBad)), good: make([]float64, 0, len(inGood))}
 	for i, b := range bad {
 		if b {
@@ -133,40 +133,6 @@ func (p placement) covariance(o placement) float64 {
 		return sum / (n - 1) / n
 	}
 	return part(p.bad, o.bad) + part(p.good, o.good)
-}
-
-func midranks(x []float64) []float64 {
-	order := byScore(x)
-	r := make([]float64, len(x))
-	for from := 0; from < len(order); {
-		to := from
-		for to < len(order) && x[order[to]] == x[order[from]] {
-			to++
-		}
-		for _, i := range order[from:to] {
-			r[i] = float64(from+to+1) / 2
-		}
-		from = to
-	}
-	return r
-}
-
-// byScore is the order of the items from the lowest score up.
-func byScore(x []float64) []int {
-	order := make([]int, len(x))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case x[a] < x[b]:
-			return -1
-		case x[a] > x[b]:
-			return 1
-		}
-		return 0
-	})
-	return order
 }
 
 func refuse(bad []bool, score []float64) string {

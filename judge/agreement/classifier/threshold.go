@@ -1,6 +1,9 @@
 package classifier
 
-import "github.com/countersign/countersign/judge/agreement"
+import (
+	"github.com/countersign/countersign/judge/agreement"
+	"github.com/countersign/countersign/judge/agreement/internal/rank"
+)
 
 // Cut is a threshold: an item is flagged when its score reaches At.
 type Cut struct {
@@ -15,7 +18,7 @@ func Cuts(bad []bool, score []float64) []Cut {
 	if refuse(bad, score) != "" {
 		return nil
 	}
-	order := byScore(score)
+	order := rank.Order(score)
 	positives := 0
 	for _, b := range bad {
 		if b {

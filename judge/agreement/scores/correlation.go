@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/countersign/countersign/judge/agreement"
+	"github.com/countersign/countersign/judge/agreement/internal/rank"
 )
 
 // Correlation is a coefficient of association with its test against 0.
@@ -54,7 +55,7 @@ func Spearman(x, y []float64) Correlation {
 	if c, bad := cannot(x, y); bad {
 		return c
 	}
-	rho := max(-1, min(1, stat.Correlation(ranks(x), ranks(y), nil)))
+	rho := max(-1, min(1, stat.Correlation(rank.Mean(x), rank.Mean(y), nil)))
 	c := Correlation{Estimate: agreement.Estimate{Value: rho, N: len(x),
 		NoInterval: "no interval is computed for a rank correlation"}}
 	return c.tested(rho)
@@ -86,35 +87,6 @@ func cannot(x, y []float64) (Correlation, bool) {
 		return Correlation{}, false
 	}
 	return Correlation{Estimate: undefined(len(x), reason), NoTest: reason}, true
-}
-
-// ranks are 1 for the smallest, and the mean rank among ties.
-func ranks(x []float64) []float64 {
-	order := make([]int, len(x))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case x[a] < x[b]:
-			return -1
-		case x[a] > x[b]:
-			return 1
-		}
-		return 0
-	})
-	r := make([]float64, len(x))
-	for from := 0; from < len(order); {
-		to := from
-		for to < len(order) && x[order[to]] == x[order[from]] {
-			to++
-		}
-		for _, i := range order[from:to] {
-			r[i] = float64(from+to+1) / 2
-		}
-		from = to
-	}
-	return r
 }
 
 // KendallTauB is (C-D)/sqrt((P-Tx)(P-Ty)) over P pairs of items: C in the same
