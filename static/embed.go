@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-//go:embed app.css app.js desk.js find.js queue.js icon.svg
+//go:embed app.css app.js citations.js desk.js draft.js find.js queue.js rulings.js icon.svg
 var files embed.FS
 
 // Prefix of the address of every file here.
