@@ -43,6 +43,10 @@ function follow(to) {
   location.reload();
 }
 
+// The next item stands there at once: no fading from this page, which costs time and
+// clicks.
+addEventListener("pageswap", (e) => e.viewTransition?.skipTransition());
+
 // set gives a field a value, as choosing or typing it does.
 function set(el, value) {
   if (el.type === "radio" || el.type === "checkbox") el.checked = el.value === value;
