@@ -44,6 +44,8 @@ type Review struct {
 	Screen Shown
 	// Under is what the project's policy means for the item.
 	Under judge.Effective
+	// LeaseMinutes that a claim of it lasts without renewal.
+	LeaseMinutes int
 	// ReasonCodes are why the judge may be overridden here.
 	ReasonCodes []judge.OverrideReason
 	// UndoUntil is until when the actor may take back the newest decision, unless
@@ -206,6 +208,7 @@ WHERE r.id = ?`, append(args, reviewID)...).Scan(append(row.fields(&lease),
 	}
 	at.undoTime = of.UndoTime()
 	v.ReasonCodes = ReasonCodesFor(of, row.Domain, row.Judge)
+	v.LeaseMinutes = of.LeaseMinutes
 	v.Under = of.For(row.Judge, row.Domain, judge.Stakes(row.Stakes))
 	row.settle(a, s.clock(), lease)
 	v.QueueItem, v.JudgeName = row.QueueItem, row.Judge

@@ -158,6 +158,21 @@ func TestCountersignGoesOn(t *testing.T) {
 	}
 }
 
+// TestLeaseIsThePolicys: the ring of a claim is full for as long as the project's
+// policy gives it.
+func TestLeaseIsThePolicys(t *testing.T) {
+	s := newSite(t)
+	s.user("ada@example.org", store.Reviewer)
+	s.changePolicy(func(p *judge.Policy) { p.LeaseMinutes = 90 })
+	s.load(citationTrace("t1"))
+	ada := s.signIn("ada@example.org")
+	path := ada.post("/queue/next", url.Values{}).Request.URL.Path
+	s.clock.advance(60 * time.Minute)
+	if r := ada.get(path); len(find(t, r.body, `[data-lease="1800"][data-lease-total="5400"]`)) != 1 {
+		t.Errorf("no claim with 30 of 90 minutes left: %.2000s", r.body)
+	}
+}
+
 // A form that is sent twice, because its answer was lost, signs once and says so
 // both times.
 func TestSigningTwiceSignsOnce(t *testing.T) {

@@ -118,7 +118,7 @@ func (s *Server) deskPage(f views.Frame, a store.Actor, d *deskItem, refused *ty
 	}
 	if r.Mine && r.LeaseExpiresAt != nil {
 		p.LeaseSeconds = max(0, int(r.LeaseExpiresAt.Sub(f.Now).Seconds()))
-		p.LeaseTotal = max(p.LeaseSeconds, 60*judge.DefaultPolicy().LeaseMinutes)
+		p.LeaseTotal = max(p.LeaseSeconds, 60*r.LeaseMinutes)
 	} else if r.LeaseExpiresAt != nil {
 		p.Holder, p.HolderUntil = r.HolderName, *r.LeaseExpiresAt
 	}
