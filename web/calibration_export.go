@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -40,7 +41,7 @@ func (s *Server) calibrationCSV(c echo.Context) error {
 	for _, r := range reports {
 		for _, f := range r.Figures() {
 			e := f.Estimate
-			rows = append(rows, []string{r.Judge, r.Model, r.PromptVersion, f.Name, number(e.Value, e.Defined()), number(e.SE, e.HasInterval()),
+			rows = append(rows, []string{cellText(r.Judge), cellText(r.Model), cellText(r.PromptVersion), cellText(f.Name), number(e.Value, e.Defined()), number(e.SE, e.HasInterval()),
 				number(e.Low, e.HasInterval()), number(e.High, e.HasInterval()), e.Method, number(f.ConfLevel, e.HasInterval()),
 				strconv.Itoa(e.N), e.Undefined, e.NoInterval})
 		}
@@ -49,6 +50,15 @@ func (s *Server) calibrationCSV(c echo.Context) error {
 		return fmt.Errorf("write calibration as CSV: %w", err)
 	}
 	return c.Blob(http.StatusOK, "text/csv; charset=utf-8", out.Bytes())
+}
+
+// cellText is a text for a cell: people open these files with programs that take a
+// cell which begins like a formula for one, and models and labels come from files.
+func cellText(s string) string {
+	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		return "'" + s
+	}
+	return s
 }
 
 func (s *Server) calibrationFile(c echo.Context, ending string) ([]calibration.Report, error) {
