@@ -97,12 +97,13 @@ if (form && desk.dataset.standing === "yours") {
 // After a refused form, its first fault is where the person goes on.
 $("#decision[data-refused]") && $("[aria-invalid=true], .error")?.closest(".field, fieldset")?.querySelector("select, textarea, input")?.focus();
 
-// The claim: a silent timer, a polite notice at five minutes, and renewal by
-// activity, at most once a minute.
+// The claim: a silent timer, a polite notice before its end, and renewal by
+// activity, at most once a minute, or three times a claim.
 const timer = $("[data-lease]");
 let hold = () => {}, lose = () => {}; // what news of the claim does to the timer
 if (timer) {
   const total = Number(timer.dataset.leaseTotal), ring = $(".lease circle:last-of-type");
+  const warn = Math.min(300, total / 3); // seconds before the end
   let end = Date.now() + 1000 * Number(timer.dataset.lease);
   let renewed = Date.now(), told = false, lost = false;
   hold = (seconds) => {
@@ -112,7 +113,7 @@ if (timer) {
   };
   lose = () => { lost = timer.closest(".lease").hidden = true; };
   const renew = async () => {
-    if (Date.now() - renewed < 60_000 || Date.now() > end || lost) return;
+    if (Date.now() - renewed < 1000 * Math.min(60, warn) || Date.now() > end || lost) return;
     renewed = Date.now();
     try {
       const answer = await fetch(timer.dataset.renew, { method: "POST", headers: { "X-CSRF-Token": timer.dataset.csrf, Accept: "application/json" } });
@@ -129,9 +130,9 @@ if (timer) {
     const left = Math.max(0, Math.round((end - Date.now()) / 1000));
     timer.textContent = Math.floor(left / 60) + ":" + String(left % 60).padStart(2, "0");
     if (ring && total) ring.setAttribute("stroke-dasharray", (37.7 * Math.min(1, left / total)).toFixed(1) + " 37.7");
-    if (left <= 300 && !told) {
+    if (left <= warn && !told) {
       told = true;
-      tell("Five minutes are left on your claim. It renews by itself while you read or type.");
+      tell((warn < 60 ? "Less than a minute is" : warn === 300 ? "Five minutes are" : "Little time is") + " left on your claim. It renews by itself while you read or type.");
     }
     if (left === 0) {
       lost = true;

@@ -61,7 +61,7 @@ func (s *Store) Decide(ctx context.Context, a Actor, reviewID string, in Decisio
 	if err := s.authoriseDecider(ctx, a, "decision.made", "review:"+reviewID); err != nil {
 		return Decision{}, err
 	}
-	if err := checkDecisionInput(in); err != nil {
+	if err := in.Check(); err != nil {
 		return Decision{}, err
 	}
 	err = s.write(ctx, func(t *tx) error {
@@ -92,7 +92,8 @@ func (s *Store) Decide(ctx context.Context, a Actor, reviewID string, in Decisio
 	return d, s.denyAdjudication(ctx, a, err, "decision.made", reviewID)
 }
 
-func checkDecisionInput(in DecisionInput) error {
+// Check refuses by field what no decision, and no first answer, may hold.
+func (in DecisionInput) Check() error {
 	if err := checkComment("comment", in.Comment, false); err != nil {
 		return err
 	}

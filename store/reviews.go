@@ -40,6 +40,8 @@ type Review struct {
 	// Answers are what others said before the reveal, oldest first; empty while
 	// sealed.
 	Answers []GivenAnswer
+	// HandedOn are who passed the item on, while their decisions are sealed.
+	HandedOn []HandedOn
 	// Screen is what is shown here, by versions and hashes: what who signs states.
 	Screen Shown
 	// Under is what the project's policy means for the item.
@@ -128,9 +130,15 @@ SELECT `+auditColumns+` FROM audit_events WHERE subject IN (?, ?, ?) AND allowed
 	if v.Correction, err = correctionFor(ctx, q, a, v.ReviewID, know); err != nil {
 		return Review{}, err
 	}
+	if v.Sealed || v.PeersSealed {
+		if v.HandedOn, err = handedOn(ctx, q, v.ReviewID); err != nil {
+			return Review{}, err
+		}
+	}
 	if v.Sealed {
 		v.Events = sealEvents(v.Events)
-		return v, nil
+		v.UndoUntil, err = undoOfOwn(ctx, q, a, v.ReviewID, at.undoTime, s.clock())
+		return v, err
 	}
 	if v.PeersSealed {
 		v.Events = sealPeerEvents(v.Events, a)

@@ -100,6 +100,7 @@ var openActions = []string{
 	"trace.imported", "labels.imported", traceCorrected, "evaluation.queued",
 	"evaluation.judged", "evaluation.exposed", "evaluation.retried", "evaluation.review_requested",
 	"review.claimed", "review.released", "review.skipped", opinionGiven, "review.opinions_raised", "review.reassigned",
+	reviewEscalated, cannotJudge,
 	"review.assigned", "review.prioritised", "review.due_changed", "review.blind_changed", "review.withdrawn",
 }
 

@@ -16,7 +16,7 @@ func (s *Store) AddSecondOpinion(ctx context.Context, a Actor, reviewID string, 
 	if err := s.authoriseDecider(ctx, a, opinionAdded, "review:"+reviewID); err != nil {
 		return Decision{}, err
 	}
-	if err := checkDecisionInput(in); err != nil {
+	if err := in.Check(); err != nil {
 		return Decision{}, err
 	}
 	err = s.write(ctx, func(t *tx) error {

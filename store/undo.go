@@ -195,6 +195,9 @@ func (t *tx) draftAgain(ctx context.Context, reviewID string, d Decision) error 
 	}
 	body := DraftBody{Stage: "decide", Action: cmp.Or(d.Choice, d.Action), ReasonCode: d.ReasonCode, Severity: d.Severity, Comment: d.Comment,
 		Confidence: d.Confidence, To: d.To, Rulings: d.Rulings, Question: was.Question, Correction: was.Correction}
+	if d.Blind && !d.VerdictVisible && d.FirstVerdict == "" && d.FirstLabel == "" {
+		body.Stage = "" // its author has still to answer blind
+	}
 	if body.Action == Override {
 		body.Verdict, body.Label = string(d.Verdict), d.Label
 	}

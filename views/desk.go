@@ -89,6 +89,8 @@ type DeskPage struct {
 	// JudgeFault says why there is no proposal when the judge failed.
 	JudgeFault string
 
+	// HandedOn are who passed the item on, where the rest of it is sealed.
+	HandedOn []HandedOn
 	// Adjudicating means that this person settles what others sent up: there is
 	// nobody left to send it to.
 	Adjudicating bool

@@ -60,11 +60,25 @@ func (s *Server) apiDecide(c echo.Context) error {
 		return err
 	}
 	if in.Action == "" {
+		if err := in.Check(); err != nil {
+			return err
+		}
 		r, err := s.cfg.Store.CommitFirstAnswer(ctx, actor, id, store.Answer{
 			Verdict: in.Verdict, Label: in.Label, Findings: in.Findings, Rulings: in.Rulings,
 		})
 		if err != nil {
 			return err
+		}
+		// A first answer is a verdict and rulings. What was written with it waits as
+		// the person's draft for the decision that follows.
+		if in.Comment != "" || in.Confidence != "" {
+			base := store.DraftBase{}
+			if r.Draft != nil {
+				base.Version = r.Draft.Version
+			}
+			if _, _, err := s.cfg.Store.SaveDraft(ctx, actor, id, base, store.DraftBody{Comment: in.Comment, Confidence: in.Confidence, Rulings: in.Rulings}); err != nil {
+				return err
+			}
 		}
 		return c.JSON(http.StatusOK, revealed{State: "revealed", Evaluation: r.Evaluation})
 	}

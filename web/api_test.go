@@ -164,7 +164,7 @@ func tells(body string) string {
 
 func TestBlindReviewByAPI(t *testing.T) {
 	s := newSite(t)
-	_, token := s.user("reviewer@example.org", store.Reviewer)
+	reviewer, token := s.user("reviewer@example.org", store.Reviewer)
 	_, auditor := s.user("auditor@example.org", store.Auditor)
 	s.load(citationTrace("t1"))
 
@@ -198,7 +198,10 @@ func TestBlindReviewByAPI(t *testing.T) {
 	wantProblem(t, s.api(token, http.MethodPost, decision, map[string]any{"verdikt": "pass"}), http.StatusUnprocessableEntity, "verdikt")
 	wantProblem(t, s.api(token, http.MethodPost, decision, map[string]any{"action": "confirm"}), http.StatusUnprocessableEntity, "action")
 
-	r := s.api(token, http.MethodPost, decision, map[string]any{"verdict": "pass"})
+	wantProblem(t, s.api(token, http.MethodPost, decision, map[string]any{"verdict": "pass", "comment": strings.Repeat("é", 4001)}), http.StatusUnprocessableEntity, "comment")
+	wantProblem(t, s.api(token, http.MethodPost, decision, map[string]any{"verdict": "pass", "confidence": "sure"}), http.StatusUnprocessableEntity, "confidence")
+
+	r := s.api(token, http.MethodPost, decision, map[string]any{"verdict": "pass", "comment": "Before the reveal.", "confidence": "low"})
 	var shown struct {
 		State      string
 		Evaluation *judge.Evaluation
@@ -206,6 +209,9 @@ func TestBlindReviewByAPI(t *testing.T) {
 	r.json(t, &shown)
 	if r.StatusCode != http.StatusOK || shown.State != "revealed" || shown.Evaluation == nil || shown.Evaluation.Verdict == "" {
 		t.Fatalf("first answer: %s %s", r.Status, r.body)
+	}
+	if got := s.draftComment(t, reviewer, item.ID); got != "Before the reveal." {
+		t.Errorf("the draft after a first answer with a comment says %q", got)
 	}
 	wantProblem(t, s.api(token, http.MethodPost, decision, map[string]any{"action": "keep"}), http.StatusUnprocessableEntity, "reason_code")
 	r = s.api(token, http.MethodPost, decision, map[string]any{"action": "keep", "reason_code": "too_strict", "comment": "The second citation is common knowledge."})

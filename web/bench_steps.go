@@ -220,7 +220,7 @@ func woven(pairs []views.StepRow, last []int, besides []views.StepRow, at []int)
 func answerRow(d *deskItem, i int) *views.AnswerRow {
 	r := &views.AnswerRow{RulingUnit: d.unit(i)}
 	if a := d.sheet.Answers; a != nil {
-		r.Candidate, r.Reference = evidence.Step{Text: a.Candidate}.Body(), evidence.Step{Text: a.Reference}.Body()
+		r.Candidate, r.Reference = answerText(a.Candidate), answerText(a.Reference)
 		switch {
 		case a.Compared && a.Same:
 			r.Line = "Both are numbers, and the same one."
@@ -229,4 +229,13 @@ func answerRow(d *deskItem, i int) *views.AnswerRow {
 		}
 	}
 	return r
+}
+
+// answerText is a final answer without the number of its step. An answer that is a
+// number and nothing else ("16.") has none.
+func answerText(text string) string {
+	if body := (evidence.Step{Text: text}).Body(); body != "" {
+		return body
+	}
+	return text
 }

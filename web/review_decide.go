@@ -203,18 +203,11 @@ func (s *Server) undoDecision(c echo.Context) error {
 	if d.OverQuota {
 		done = "Taken back. It stays on record, marked as undone, and is in the form."
 	}
-	action := d.Action
-	if d.Choice != "" {
-		action = d.Choice
+	// What it settled anybody could read meanwhile.
+	if r, err := s.cfg.Store.GetReview(ctx, actor, id); err == nil && d.Blind && !r.Blind {
+		done += " It is blind for nobody any more: its verdict could be read while it was settled."
 	}
-	_, other, err := s.cfg.Store.SaveDraft(ctx, actor, id, store.DraftBase{}, store.DraftBody{
-		Stage: "decide", Action: action, Verdict: string(d.Verdict), Label: d.Label, ReasonCode: d.ReasonCode, Severity: d.Severity,
-		Comment: d.Comment, Confidence: d.Confidence, To: d.To, Rulings: d.Rulings,
-	})
-	if err == nil && other != nil { // a draft that was begun since is not written over
-		done = "Taken back. What you had said stays on record, marked as undone; the form holds the draft that you have begun since."
-	}
-	return s.backToReview(c, id, err, done)
+	return s.backToReview(c, id, nil, done)
 }
 
 // raiseOpinions asks for more opinions on an item.

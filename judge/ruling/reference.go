@@ -82,10 +82,12 @@ func (s *Sheet) judgedEffect() string {
 	return ""
 }
 
-// assign finds what a report's list says of each difference. An entry is about the
-// differences of which it has at least half of the telling words of one side; of a
-// side without such words, where it has its negation and half of the words around.
-// What is about none is unplaced.
+// assign finds what a report's list says of each difference. An entry speaks of a side
+// when it has at least half of its telling words; of a side without such words, when it
+// has its negation and half of the words around. It is about the differences of which it
+// speaks of all that there is; where it does so of none, about those of which it speaks
+// of one side. So "20 mg and not 20 mmol" is not about a 10 that became 20. What is
+// about none is unplaced.
 func assign(entries []string, d *Diff, reference, candidate string) (found [][]string, unplaced []string) {
 	const most = 100 // entries that are looked at
 	found = make([][]string, len(d.Differences))
@@ -97,7 +99,6 @@ func assign(entries []string, d *Diff, reference, candidate string) (found [][]s
 		sides[i] = [2]spoken{spokenOf(reference, f.Reference), spokenOf(candidate, f.Candidate)}
 	}
 	for _, entry := range entries[:min(most, len(entries))] {
-		placed := false
 		entry = clippedTo(entry, mostRead)
 		has := map[string]bool{}
 		for _, w := range tellingWords(entry) {
@@ -106,12 +107,24 @@ func assign(entries []string, d *Diff, reference, candidate string) (found [][]s
 		for _, n := range evidence.Negations(entry) {
 			has[n.Word] = true
 		}
+		var whole, half []int
 		for i := range sides {
-			if sides[i][0].in(has) || sides[i][1].in(has) {
-				found[i], placed = append(found[i], entry), true
+			one, other := sides[i][0].in(has), sides[i][1].in(has)
+			switch {
+			case one && other, one && sides[i][1].silent(), other && sides[i][0].silent():
+				whole = append(whole, i)
+			case one || other:
+				half = append(half, i)
 			}
 		}
-		if !placed {
+		about := whole
+		if len(about) == 0 {
+			about = half
+		}
+		for _, i := range about {
+			found[i] = append(found[i], entry)
+		}
+		if len(about) == 0 {
 			unplaced = append(unplaced, entry)
 		}
 	}
@@ -139,6 +152,9 @@ func spokenOf(text string, at evidence.Span) spoken {
 	}
 	return s
 }
+
+// silent is a side with nothing to speak of.
+func (s spoken) silent() bool { return len(s.needs) == 0 && len(s.words) == 0 }
 
 func (s spoken) in(has map[string]bool) bool {
 	for _, w := range s.needs {
