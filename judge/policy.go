@@ -27,6 +27,9 @@ type Policy struct {
 	Blind      string      `json:"blind"`
 	BlindShare float64     `json:"blind_share"`
 	BlindRules []BlindRule `json:"blind_rules,omitempty"` // the first that fits counts
+	// BlindOrder is how blind items stand among each other: BlindByReason or "", or
+	// BlindEvenly.
+	BlindOrder string `json:"blind_order,omitempty"`
 	// DueHours until a review of these stakes is due.
 	DueHoursHigh     int `json:"due_hours_high"`
 	DueHoursStandard int `json:"due_hours_standard"`

@@ -183,6 +183,7 @@ func TestPolicyFaults(t *testing.T) {
 		{"null", "temperature:\n", "temperature must be a number"},
 		{"temperature", "temperature: 3\n", "temperature is 3"},
 		{"blind", "blind: {mode: sometimes}\n", `blind.mode is "sometimes"`},
+		{"blind order", "blind: {mode: always, order: random}\n", `blind.order is "random"`},
 		{"blind without share", "blind: {mode: share}\n", "needs the share"},
 		{"blind rule", "blind:\n  mode: always\n  rules:\n    - {reason: bad, stakes: middle, mode: never}\n", `p.yaml:4: rule 1 of blind, reason is "bad", which is no reason`},
 		{"due", "due_hours: {high: 0}\n", "due_hours.high is 0"},

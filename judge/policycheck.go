@@ -80,6 +80,9 @@ func (p Policy) Check() error {
 	c.share("/audit/boundary", p.BoundaryAudit)
 	c.width("/audit/boundary_width", p.BoundaryWidth)
 	c.blind("/blind", p.Blind, p.BlindShare)
+	if p.BlindOrder != "" && p.BlindOrder != BlindByReason && p.BlindOrder != BlindEvenly {
+		c.fault("/blind/order", "is %q: it is reason or even", p.BlindOrder)
+	}
 	for i, r := range p.BlindRules {
 		at := fmt.Sprint("/blind/rules/", i)
 		c.blind(at, r.Mode, r.Share)

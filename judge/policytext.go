@@ -82,6 +82,9 @@ func (p Policy) blindNode() *yaml.Node {
 	n := &yaml.Node{Kind: yaml.MappingNode}
 	put(n, "mode", word(p.Blind))
 	put(n, "share", decimal(p.BlindShare))
+	if p.BlindOrder != "" {
+		put(n, "order", word(p.BlindOrder))
+	}
 	if len(p.BlindRules) == 0 {
 		n.Style = yaml.FlowStyle
 		return n

@@ -243,6 +243,7 @@ func (r policyReader) blind(n located, p *Policy) {
 	}
 	if !r.keys(n, "blind", map[string]func(located){
 		"mode": mode(&p.Blind, "blind.mode"), "share": share(&p.BlindShare, "blind.share"),
+		"order": mode(&p.BlindOrder, "blind.order"),
 		"rules": func(n located) {
 			for i, item := range r.list(n, "blind.rules") {
 				var rule BlindRule

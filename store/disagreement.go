@@ -141,7 +141,7 @@ WHERE r.evaluation_id = ? AND r.state IN ('open', 'claimed', 'adjudication')`, [
 	}
 	first := err == nil && judge.ReasonRank(r.Code) < judge.ReasonRank(lead)
 	if first {
-		if _, err := t.exec(ctx, `UPDATE reviews SET lead_reason = ?, urgency = CASE WHEN priority = 0 THEN ? ELSE urgency END WHERE id = ?`, r.Code, urgency(r.Code, s.stakes), id); err != nil {
+		if _, err := t.exec(ctx, `UPDATE reviews SET lead_reason = ?, urgency = CASE WHEN priority = 0 THEN ? ELSE urgency END WHERE id = ?`, r.Code, urgency(s.policy.QueueReason(r.Code, blind), s.stakes), id); err != nil {
 			return err
 		}
 		t.tally(s.projectID, tallyQueue, queueName(lead, blind), -1)

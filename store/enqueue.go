@@ -49,9 +49,9 @@ func urgency(lead string, stakes judge.Stakes) int {
 // verdict was open to everybody until now (it was accepted) is not blind: who
 // saw it can't be told any more.
 func (t *tx) enqueue(ctx context.Context, s subject, lead string, draw judge.Draw, seen bool) error {
-	due := s.policy.DueHours(lead, s.stakes, s.domain)
 	opinions := s.policy.OpinionsFor(lead, s.domain, s.stakes)
 	blind := !seen && drawBlind(s.policy, s.evaluationID, lead, s.stakes)
+	due := s.policy.QueueHours(lead, blind, s.stakes, s.domain)
 	_, err := t.exec(ctx, `
 INSERT INTO reviews (id, project_id, evaluation_id, trace_id, external_id, judge, domain, stakes, title, state, urgency,
     lead_reason, blind, stratum, inclusion_probability, due_at, opened_at, policy_version,
@@ -63,7 +63,7 @@ ON CONFLICT (evaluation_id) DO UPDATE SET state = 'open', urgency = excluded.urg
     lease_expires_at = NULL, adjudicating = FALSE, decided_at = NULL, opinions_required = excluded.opinions_required, round = reviews.round + 1,
     opinions = 0, abstentions = 0, addressee = '', reopened = FALSE, priority = 0, assigned_to = NULL`,
 		t.newID(), s.projectID, s.evaluationID, s.traceID, s.externalID, s.judge, s.domain, string(s.stakes), s.title,
-		urgency(lead, s.stakes), lead, blind, draw.Stratum, draw.InclusionProbability,
+		urgency(s.policy.QueueReason(lead, blind), s.stakes), lead, blind, draw.Stratum, draw.InclusionProbability,
 		t.now.Add(time.Duration(due)*time.Hour), t.now, s.policy.Version,
 		opinions, s.traceID)
 	if err != nil {

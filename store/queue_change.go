@@ -229,7 +229,7 @@ func (t *tx) change(ctx context.Context, a Actor, p Project, item changeable, c 
 		}
 		t.auditChange(a, item, "review.prioritised", map[string]any{"from": item.priority, "to": c.Priority})
 		_, err := t.exec(ctx, `UPDATE reviews SET priority = ?, urgency = ? WHERE id = ?`,
-			c.Priority, queuePlace(c.Priority, item.leadReason, item.stakes), item.id)
+			c.Priority, item.place(c.Priority), item.id)
 		return true, "", err
 	case ChangeDue:
 		if item.due.Equal(c.Due) {
@@ -271,6 +271,11 @@ func queuePlace(priority int, lead string, stakes judge.Stakes) int {
 		return 2 * thirdPriority
 	}
 	return urgency(lead, stakes)
+}
+
+// place is where an item stands with a priority, as its policy orders what is blind.
+func (c changeable) place(priority int) int {
+	return queuePlace(priority, c.policy.QueueReason(c.leadReason, c.blind), c.stakes)
 }
 
 // The ranks of reasons at which the second and the third priority begin.
@@ -348,7 +353,7 @@ func (t *tx) changeBlind(ctx context.Context, a Actor, item changeable, blind bo
 	item.tallyWaiting(t, -1)
 	item.blind = blind
 	item.tallyWaiting(t, 1)
-	if _, err := t.exec(ctx, `UPDATE reviews SET blind = ? WHERE id = ?`, blind, item.id); err != nil {
+	if _, err := t.exec(ctx, `UPDATE reviews SET blind = ?, urgency = ? WHERE id = ?`, blind, item.place(item.priority), item.id); err != nil {
 		return false, "", err
 	}
 	if blind {

@@ -78,6 +78,48 @@ func TestPriorityOrdersTheQueue(t *testing.T) {
 	}
 }
 
+// Blind items that a policy orders evenly stand by stakes, due time and age, whatever
+// they wait for; of what is not blind, and for an item that is made visible, the reason
+// counts.
+func TestBlindItemsInEvenOrder(t *testing.T) {
+	d := openDesk(t)
+	d.policy(func(p *judge.Policy) {
+		p.Blind, p.BlindOrder = judge.BlindAlways, judge.BlindEvenly
+		p.DueRules = []judge.DueRule{{Reason: judge.ReasonCriticalError, Hours: 1}}
+	})
+	as := func(code string) func(*judge.Evaluation) {
+		return func(e *judge.Evaluation) { e.Reasons = []judge.Reason{{Code: code}} }
+	}
+	reviews := d.put(
+		judged{id: "audit", report: as(judge.ReasonRandomAudit)},
+		judged{id: "ambiguous", report: as(judge.ReasonAmbiguousScore)},
+		judged{id: "critical", report: as(judge.ReasonCriticalError)})
+	order := func(want ...string) {
+		t.Helper()
+		items, _, err := d.ListQueue(d.ctx, d.ann, store.QueueFilter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, traceIDs(items)); diff != "" {
+			t.Errorf("the order (-want +got):\n%s", diff)
+		}
+		for _, i := range items {
+			if i.Sealed && !i.DueAt.Equal(i.OpenedAt.Add(72*time.Hour)) {
+				t.Errorf("%s is due %v after it began to wait", i.TraceID, i.DueAt.Sub(i.OpenedAt))
+			}
+		}
+		if got := d.served(d.ann); !slices.Equal(got, want) {
+			t.Errorf("claims have %v, want %v", got, want)
+		}
+	}
+	order("audit", "ambiguous", "critical")
+	if n := d.change([]string{reviews["critical"]}, store.QueueChange{Action: store.ChangeBlind, Blind: false}); n != 1 {
+		t.Fatalf("%d items made visible", n)
+	}
+	order("critical", "audit", "ambiguous")
+	d.checkKept("ordering evenly")
+}
+
 // A withdrawn item leaves the queue, its evaluation has no result, and a lead can
 // bring it back with all its reasons.
 func TestWithdraw(t *testing.T) {
