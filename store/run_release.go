@@ -1,0 +1,7 @@
+package store
+
+// Actions of a release.
+const (
+	runReleased         = "run.released"
+	runReleaseWithdrawn = "run.release_withdrawn"
+)
