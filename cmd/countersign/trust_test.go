@@ -20,6 +20,8 @@ func TestUntrustedJudge(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.Policy.RandomAudit, p.Policy.BoundaryAudit = 0, 0
+		enough := 60
+		p.Policy.Trust = &judge.TrustRules{MinLabels: &enough}
 		p.Policy.Reasons = map[string]judge.Switch{judge.ReasonUntrustedJudge: {High: judge.SwitchOn, Standard: judge.SwitchOn}}
 		if _, err := db.SetPolicy(t.Context(), store.Operator("test"), project, p.Policy, ""); err != nil {
 			t.Fatal(err)
@@ -62,6 +64,25 @@ func TestUntrustedJudge(t *testing.T) {
 	mustRun(t, exitOK, home.env, "import", "--judge", fresh("after"))
 	if got := reasons(store.DefaultProject, "after"); len(got) != 0 {
 		t.Errorf("after 60 labels that agree: %v", got)
+	}
+	db = home.open(t)
+	p, err := db.ProjectNamed(t.Context(), store.DefaultProject)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Policy.Reasons = nil // nobody asks for trust any more
+	if _, err := db.SetPolicy(t.Context(), store.Operator("test"), store.DefaultProject, p.Policy, ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Suspend(t.Context(), store.Operator("test"), store.DefaultProject, store.RaterVersion{Judge: "reference", Model: "m", PromptVersion: "v"}, "its answers changed"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, exitOK, home.env, "import", "--judge", fresh("suspended"))
+	if got := reasons(store.DefaultProject, "suspended"); len(got) != 1 || got[0].Code != judge.ReasonUntrustedJudge || !strings.Contains(got[0].Detail, "suspended by test: its answers changed") {
+		t.Errorf("by a suspended judge, where nobody asks for trust: %v", got)
 	}
 	mustRun(t, exitOK, home.env, "import", "--project", "other", "--judge", fresh("elsewhere"))
 	if got := reasons("other", "elsewhere"); len(got) != 1 || got[0].Code != judge.ReasonUntrustedJudge {
