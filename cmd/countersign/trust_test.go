@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/judge/release"
 	"github.com/countersign/countersign/store"
 )
 
@@ -65,6 +66,15 @@ func TestUntrustedJudge(t *testing.T) {
 	if got := reasons(store.DefaultProject, "after"); len(got) != 0 {
 		t.Errorf("after 60 labels that agree: %v", got)
 	}
+	// The gate asks for trust where the policy lets only trusted judges decide.
+	gated := fresh("gated")
+	if got := mustRun(t, exitOK, home.env, "gate", gated); !strings.Contains(got.out.String(), "trusted by the rules of the project's policy") {
+		t.Errorf("the gate of a trusted judge: %s", got.out.String())
+	}
+	if got := mustRun(t, release.Untrusted.ExitCode(), home.env, "gate", "--project", "other", gated); !strings.Contains(got.out.String(), "advisory") {
+		t.Errorf("the gate where nobody labelled: %s", got.out.String())
+	}
+
 	db = home.open(t)
 	p, err := db.ProjectNamed(t.Context(), store.DefaultProject)
 	if err != nil {
@@ -83,6 +93,9 @@ func TestUntrustedJudge(t *testing.T) {
 	mustRun(t, exitOK, home.env, "import", "--judge", fresh("suspended"))
 	if got := reasons(store.DefaultProject, "suspended"); len(got) != 1 || got[0].Code != judge.ReasonUntrustedJudge || !strings.Contains(got[0].Detail, "suspended by test: its answers changed") {
 		t.Errorf("by a suspended judge, where nobody asks for trust: %v", got)
+	}
+	if got := mustRun(t, release.Untrusted.ExitCode(), home.env, "gate", gated); !strings.Contains(got.out.String(), "suspended by test: its answers changed") {
+		t.Errorf("the gate of a suspended judge: %s", got.out.String())
 	}
 	mustRun(t, exitOK, home.env, "import", "--project", "other", "--judge", fresh("elsewhere"))
 	if got := reasons("other", "elsewhere"); len(got) != 1 || got[0].Code != judge.ReasonUntrustedJudge {
