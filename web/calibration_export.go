@@ -9,7 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/countersign/countersign/judge/calibration"
+	"github.com/countersign/countersign/store"
 )
 
 // calibrationJSON is what `countersign calibration --judge NAME --json` writes, as a
@@ -51,7 +51,7 @@ func (s *Server) calibrationCSV(c echo.Context) error {
 	return c.Blob(http.StatusOK, "text/csv; charset=utf-8", out.Bytes())
 }
 
-func (s *Server) calibrationFile(c echo.Context, ending string) ([]calibration.Report, error) {
+func (s *Server) calibrationFile(c echo.Context, ending string) ([]store.TrustedReport, error) {
 	project, err := s.project(c)
 	if err != nil {
 		return nil, err

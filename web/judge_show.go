@@ -28,6 +28,10 @@ func (s *Server) listJudges(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	states, err := s.cfg.Store.TrustStates(ctx, actor, f.Project)
+	if err != nil {
+		return err
+	}
 	p := views.JudgesPage{Frame: f, ShowHealth: actor.Role != store.Reviewer}
 	var health map[string]store.Health
 	if p.ShowHealth {
@@ -41,7 +45,7 @@ func (s *Server) listJudges(c echo.Context) error {
 		}
 		row := views.JudgeRow{
 			Href: judgePath(j.Name), Name: j.Name, Version: j.PromptVersion, Builtin: j.Builtin, CalibrationHref: calibrationPath(j.Name),
-			HealthHref: judgePath(j.Name) + "/health", Health: healthSum(health[j.Name]),
+			HealthHref: judgePath(j.Name) + "/health", Health: healthSum(health[j.Name]), Trust: leastTrusted(states, j.Name, j.PromptVersion),
 		}
 		for _, u := range uses {
 			if u.Judge == j.Name {

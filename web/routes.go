@@ -85,6 +85,7 @@ func (s *Server) routes() {
 	p.POST("/reruns/:id/stop", s.stopRerun, s.needs(store.StopReruns, onOne("rerun")))
 	p.GET("/calibration", s.listCalibrations)
 	p.GET("/calibration/:judge", s.showCalibration)
+	p.POST("/calibration/:judge/trust", s.changeTrust, s.needs(store.SuspendJudges, onProject))
 	p.GET("/calibration/:judge/numbers.json", s.calibrationJSON)
 	p.GET("/calibration/:judge/numbers.csv", s.calibrationCSV)
 	p.GET("/policy", s.showPolicy)
@@ -142,6 +143,7 @@ func (s *Server) routes() {
 	api.GET("/judges", s.apiListJudges)
 	api.GET("/judges/:name", s.apiGetJudge)
 	api.GET("/judges/:name/health", s.apiJudgeHealth)
+	api.POST("/judges/:name/trust", s.apiChangeTrust, s.needs(store.SuspendJudges, onProject))
 	// Telling what a re-run would cost is for more people than starting it.
 	api.POST("/judges/:name/rerun", s.apiRerun, s.needs(store.EstimateReruns, onProject))
 	api.GET("/reruns", s.apiListReruns)
