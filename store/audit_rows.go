@@ -16,11 +16,13 @@ type sayings struct {
 	answers    map[string]string // by review subject and user
 	comments   map[string]string // by the comment's id
 	withdrawn  map[string]bool   // comments that were taken back
+	releases   map[string]string // by the release's id
+	unreleased map[string]bool   // releases that were withdrawn
 }
 
 func newSayings() sayings {
 	return sayings{decisions: map[string]string{}, signatures: map[string]string{}, undone: map[string]bool{}, answers: map[string]string{},
-		comments: map[string]string{}, withdrawn: map[string]bool{}}
+		comments: map[string]string{}, withdrawn: map[string]bool{}, releases: map[string]string{}, unreleased: map[string]bool{}}
 }
 
 // note takes an event's digest. Data that are none are the chain's business.
@@ -32,6 +34,9 @@ func (s sayings) note(e AuditEvent) {
 		Answer     string `json:"answer_sha256"`
 		CommentID  string `json:"comment_id"`
 		Comment    string `json:"comment_sha256"`
+		ReleaseID  string `json:"release_id"`
+		Release    string `json:"release_sha256"`
+		Withdrawn  string `json:"withdrawn_release"`
 	}
 	if json.Unmarshal(e.Data, &d) != nil {
 		return
@@ -51,6 +56,12 @@ func (s sayings) note(e AuditEvent) {
 	case e.Action == commentWithdrawn:
 		s.withdrawn[d.CommentID] = true
 	}
+	if d.ReleaseID != "" && d.Release != "" {
+		s.releases[d.ReleaseID] = d.Release
+	}
+	if e.Action == runReleaseWithdrawn {
+		s.unreleased[d.Withdrawn] = true
+	}
 	if d.Answer != "" {
 		s.answers[e.Subject+" "+e.ActorID] = d.Answer
 	}
@@ -67,7 +78,7 @@ func (s *Store) checkRows(ctx context.Context, said sayings, events int64) (prob
 		}
 		return "the chain is empty, but the database has a project: all events were removed", nil
 	}
-	for _, check := range []func(context.Context, sayings) (string, error){s.checkDecisions, s.checkAnswers, s.checkComments, s.checkDerived} {
+	for _, check := range []func(context.Context, sayings) (string, error){s.checkDecisions, s.checkAnswers, s.checkComments, s.checkReleases, s.checkDerived} {
 		if problem, err := check(ctx, said); problem != "" || err != nil {
 			return problem, err
 		}

@@ -19,7 +19,7 @@ func (s *Store) Suspend(ctx context.Context, a Actor, project string, v RaterVer
 	defer wrap(&err, "suspend judge %q", v.Judge)
 	return s.changeTrust(ctx, a, project, v, reason, SuspendJudges.action, func(was JudgeTrust) (JudgeTrust, error) {
 		if was.State == judge.Suspended {
-			return was, fmt.Errorf("%s suspended it at %s already: %s: %w", was.By, was.Since.Format("15:04 on 2 January"), was.Reason, ErrConflict)
+			return was, refuse("%s suspended it at %s already: %s", was.By, was.Since.Format("15:04 on 2 January"), was.Reason)
 		}
 		was.State = judge.Suspended
 		return was, nil
@@ -32,7 +32,7 @@ func (s *Store) Resume(ctx context.Context, a Actor, project string, v RaterVers
 	defer wrap(&err, "resume judge %q", v.Judge)
 	return s.changeTrust(ctx, a, project, v, reason, ResumeJudges.action, func(was JudgeTrust) (JudgeTrust, error) {
 		if was.State != judge.Suspended {
-			return was, fmt.Errorf("it is not suspended, it is %s: %w", was.State, ErrConflict)
+			return was, refuse("it is not suspended, it is %s", was.State)
 		}
 		was.State = was.ByRules
 		return was, nil
