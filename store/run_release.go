@@ -254,4 +254,3 @@ func (s *Store) checkReleases(ctx context.Context, said sayings) (string, error)
 	}
 	return "", nil
 }
-
