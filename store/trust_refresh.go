@@ -20,6 +20,9 @@ const (
 	judgeResumed   = "judge.resumed"
 )
 
+// trustActions are all of them.
+var trustActions = []string{judgeTrusted, judgeAdvisory, judgeSuspended, judgeResumed}
+
 // trustGate is who changes trust by the rules.
 var trustGate = Operator("trust gate")
 

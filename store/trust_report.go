@@ -81,8 +81,8 @@ func (s *Store) TrustChanges(ctx context.Context, a Actor, project, judgeName st
 		return nil, err
 	}
 	events, err := collect(ctx, s.reader, scanAudit, `SELECT `+auditColumns+` FROM audit_events
-WHERE subject = ? AND project = ? AND allowed AND action IN (?, ?, ?, ?) ORDER BY seq DESC LIMIT ?`,
-		"judge:"+judgeName, orDefaultProject(project), judgeTrusted, judgeAdvisory, judgeSuspended, judgeResumed, trustChangesShown)
+WHERE subject = ? AND project = ? AND allowed AND action IN (`+placeholders(len(trustActions))+`) ORDER BY seq DESC LIMIT ?`,
+		append(append([]any{"judge:" + judgeName, orDefaultProject(project)}, anys(trustActions)...), trustChangesShown)...)
 	if err != nil {
 		return nil, err
 	}

@@ -168,6 +168,12 @@ func TestSuspendedUntilResumed(t *testing.T) {
 	}
 	d.wantTrust("resumed", judge.Advisory, append(events, "judge.resumed")...)
 	d.holds()
+	if _, err := d.raw.Exec(`UPDATE judge_trust SET state = 'trusted' WHERE model = 'gpt-4'`); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := d.VerifyAudit(d.ctx, d.auditor); err != nil || !strings.Contains(v.Problem, "is kept as trusted, and the chain has it as advisory") {
+		t.Errorf("a state that was edited is not found: %q, %v", v.Problem, err)
+	}
 }
 
 // Several servers find a change at the same time; one of them tells of it.

@@ -45,13 +45,14 @@ func (s *Server) listJudges(c echo.Context) error {
 		}
 		row := views.JudgeRow{
 			Href: judgePath(j.Name), Name: j.Name, Version: j.PromptVersion, Builtin: j.Builtin, CalibrationHref: calibrationPath(j.Name),
-			HealthHref: judgePath(j.Name) + "/health", Health: healthSum(health[j.Name]), Trust: leastTrusted(states, j.Name, j.PromptVersion),
+			HealthHref: judgePath(j.Name) + "/health", Health: healthSum(health[j.Name]),
 		}
 		for _, u := range uses {
 			if u.Judge == j.Name {
 				row.Evaluations += u.Evaluations
 			}
 		}
+		row.Trust = leastTrusted(states, j.Name, j.PromptVersion, row.Evaluations)
 		d, err := s.definition(ctx, f.Project, j.Name, j.PromptVersion)
 		if err != nil {
 			return err

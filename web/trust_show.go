@@ -65,7 +65,8 @@ func trustMarks(r calibration.Report, changes []store.TrustChange) (out []views.
 }
 
 // leastTrusted is the state of a judge's version by the model that is trusted least.
-func leastTrusted(states []store.JudgeTrust, judgeName, version string) (row views.TrustRow) {
+// What was judged and never labelled is advisory.
+func leastTrusted(states []store.JudgeTrust, judgeName, version string, evaluations int) (row views.TrustRow) {
 	rank := map[judge.TrustState]int{judge.Suspended: 3, judge.Advisory: 2, judge.Trusted: 1}
 	for _, t := range states {
 		if t.Judge != judgeName || t.PromptVersion != version || rank[t.State] <= rank[row.State] {
@@ -75,6 +76,9 @@ func leastTrusted(states []store.JudgeTrust, judgeName, version string) (row vie
 		if t.Model != "" {
 			row.Why = "by " + t.Model
 		}
+	}
+	if row.State == "" && evaluations > 0 {
+		return views.TrustRow{State: judge.Advisory, Why: "nobody has labelled this version"}
 	}
 	return row
 }

@@ -66,7 +66,7 @@ func kappa(r calibration.Report, least float64) Rule {
 		out.Shows, out.Detail = "not known", sentence("kappa is undefined: "+k.Undefined)
 	default:
 		low := lower(k)
-		out.Found, out.Shows, out.Met = &low, decimals(low), low >= least
+		out.Found, out.Shows, out.Met = &low, decimals(low), low >= least-1e-9
 		out.Detail = fmt.Sprintf("Kappa is %s; %s.", decimals(k.Value), basisWords(out.Basis, r.N))
 		if !k.HasInterval() {
 			out.Detail = fmt.Sprintf("Kappa is %s and has no interval: %s.", decimals(k.Value), k.NoInterval)
@@ -104,11 +104,11 @@ func missRate(r calibration.Report, most float64) Rule {
 	case !e.Defined():
 		out.Shows, out.Detail = "not known", sentence(e.Undefined+": draw some of what it passes at random (a random audit in the policy), and label them")
 	default:
-		out.Found, out.Shows, out.Met = &e.Value, percent(e.Value), e.Value <= most
+		out.Found, out.Shows, out.Met = &e.Value, percent(e.Value), e.Value <= most+1e-9
 		wrong := int(math.Round(raw.Value * float64(raw.N)))
 		out.Detail = fmt.Sprintf("%d of %d that people judged.", wrong, raw.N)
 		if out.Basis == Weighted {
-			out.Detail = fmt.Sprintf("%d of %d that people judged, each weighted by its chance of being drawn.", wrong, raw.N)
+			out.Detail = fmt.Sprintf("%d of %d that people judged, each counted for the work that it stands for.", wrong, raw.N)
 		}
 		if raw.HasInterval() {
 			out.Detail += " With so many labels it may be up to " + percent(max(raw.High, highOf(e))) + "."
@@ -177,7 +177,7 @@ func markers(d Drift) Rule {
 
 func basisWords(basis string, n int) string {
 	if basis == Weighted {
-		return counted(n, "blind label", "blind labels") + ", each weighted by its chance of being drawn"
+		return counted(n, "blind label", "blind labels") + ", each counted for the work that it stands for"
 	}
 	return counted(n, "blind label", "blind labels") + ", each counted once: it holds of what was labelled"
 }
