@@ -113,7 +113,7 @@ func (s *Store) KeptTrust(ctx context.Context, project, judgeName, model, versio
 		v.known, v.State, v.By, v.Reason = true, judge.TrustState(state.String), actor.String, reason.String
 		return json.Unmarshal([]byte(rules.String), &v.Rules)
 	}, `
-SELECT c.changed > c.checked, j.state, j.rules, j.actor, j.reason
+SELECT c.changed > c.checked, j.state, CASE WHEN j.state = 'advisory' THEN j.rules ELSE '[]' END, j.actor, j.reason
 FROM projects p JOIN trust_checks c ON c.project_id = p.id AND c.judge = ?
 LEFT JOIN judge_trust j ON j.project_id = p.id AND j.judge = c.judge AND j.model = ? AND j.prompt_version = ?
 WHERE p.name = ?`, judgeName, model, version, orDefaultProject(project))

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/countersign/countersign/judge"
@@ -142,7 +143,18 @@ func (s *Store) findTrust(ctx context.Context, j projectJudge) (p Project, found
 		return p, nil, 0, err
 	}
 	kept.pairs = nil // people among each other are in no rule
-	reports, err := calibration.ComposeAll(kept.counts(scales[0], nil))
+	counts := kept.counts(scales[0], nil)
+	// A version of which all waits blind by now, or was taken back, has nothing to show.
+	before, err := keptTrust(ctx, read, p.ID, j.judge)
+	if err != nil {
+		return p, nil, 0, err
+	}
+	for _, b := range before {
+		if !slices.ContainsFunc(counts, func(c calibration.Counts) bool { return c.Model == b.Model && c.PromptVersion == b.PromptVersion }) {
+			counts = append(counts, calibration.Counts{Judge: b.Judge, Model: b.Model, PromptVersion: b.PromptVersion, Labels: scales[0].labels})
+		}
+	}
+	reports, err := calibration.ComposeAll(counts)
 	if err != nil {
 		return p, nil, 0, err
 	}

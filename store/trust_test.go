@@ -250,3 +250,18 @@ func TestTrustLeavesOutWhatWaitsBlind(t *testing.T) {
 		}
 	}
 }
+
+// A version whose evaluations all wait blind again has nothing to show for its trust.
+func TestTrustEndsWithItsLabels(t *testing.T) {
+	d := openDesk(t)
+	d.record(yesNo, agreeing(80, 0))
+	d.wantTrust("160 labels", judge.Trusted, "judge.trusted")
+	if _, err := d.raw.Exec(`UPDATE agreement_cells SET waiting = TRUE`); err != nil {
+		t.Fatal(err)
+	}
+	d.clock.add(time.Hour)
+	if n, err := d.RefreshDueTrust(d.ctx); err != nil || n != 1 {
+		t.Fatalf("%d changes, %v", n, err)
+	}
+	d.wantTrust("all of it waits", judge.Advisory, "judge.trusted", "judge.advisory")
+}
