@@ -64,12 +64,14 @@ func trustMarks(r calibration.Report, changes []store.TrustChange) (out []views.
 	return out
 }
 
-// leastTrusted is the state of a judge's version by the model that is trusted least.
-// What was judged and never labelled is advisory.
+// leastTrusted is the state of a judge's version by the model that is trusted least; a
+// suspended version stands before the newest one. What was judged and never labelled is
+// advisory.
 func leastTrusted(states []store.JudgeTrust, judgeName, version string, evaluations int) (row views.TrustRow) {
 	rank := map[judge.TrustState]int{judge.Suspended: 3, judge.Advisory: 2, judge.Trusted: 1}
 	for _, t := range states {
-		if t.Judge != judgeName || t.PromptVersion != version || rank[t.State] <= rank[row.State] {
+		this := t.PromptVersion == version || t.State == judge.Suspended
+		if t.Judge != judgeName || !this || rank[t.State] <= rank[row.State] {
 			continue
 		}
 		row = views.TrustRow{State: t.State}
