@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -93,6 +94,16 @@ func TestUntrustedJudge(t *testing.T) {
 	mustRun(t, exitOK, home.env, "import", "--judge", fresh("suspended"))
 	if got := reasons(store.DefaultProject, "suspended"); len(got) != 1 || got[0].Code != judge.ReasonUntrustedJudge || !strings.Contains(got[0].Detail, "suspended by test: its answers changed") {
 		t.Errorf("by a suspended judge, where nobody asks for trust: %v", got)
+	}
+	var reports []store.TrustedReport
+	if err := json.Unmarshal(mustRun(t, exitOK, home.env, "calibration", "--judge", "reference", "--json").out.Bytes(), &reports); err != nil {
+		t.Fatal(err)
+	}
+	if len(reports) != 1 || reports[0].Trust.State != judge.Suspended || reports[0].Trust.ByRules != judge.Trusted || len(reports[0].Trust.Rules) != 5 {
+		t.Errorf("calibration --json: %+v", reports)
+	}
+	if got := mustRun(t, exitOK, home.env, "calibration"); !strings.Contains(got.out.String(), "by test: its answers changed") {
+		t.Errorf("calibration: %s", got.out)
 	}
 	if got := mustRun(t, release.Untrusted.ExitCode(), home.env, "gate", gated); !strings.Contains(got.out.String(), "suspended by test: its answers changed") {
 		t.Errorf("the gate of a suspended judge: %s", got.out.String())
