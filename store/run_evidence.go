@@ -164,7 +164,7 @@ type ReleaseState struct {
 	State string `json:"state"`
 	// Newest is the newest release that stands; without one the newest of all; nil: none.
 	Newest *RunRelease `json:"newest"`
-	// Evaluations were made, and Decisions signed, since it was signed; of either,
+	// Evaluations were made, or made again, and Decisions signed, since it was signed; of either,
 	// CountAtMost stands for more, too.
 	Evaluations int `json:"evaluations_since"`
 	Decisions   int `json:"decisions_since"`
@@ -216,8 +216,8 @@ func (s *Store) Releases(ctx context.Context, a Actor, project, run string) (all
 
 func (s *Store) sinceRelease(ctx context.Context, runID string, at time.Time, state *ReleaseState) error {
 	const ofRun = ` FROM run_traces rt JOIN evaluations e ON e.trace_id = rt.trace_id`
-	if err := s.reader.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1`+ofRun+` WHERE rt.run_id = ? AND e.created_at > ? LIMIT ?) AS counted`,
-		runID, at, CountAtMost).Scan(&state.Evaluations); err != nil {
+	if err := s.reader.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1`+ofRun+` WHERE rt.run_id = ? AND (e.created_at > ? OR e.finished_at > ?) LIMIT ?) AS counted`,
+		runID, at, at, CountAtMost).Scan(&state.Evaluations); err != nil {
 		return err
 	}
 	return s.reader.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1`+ofRun+` JOIN decisions d ON d.evaluation_id = e.id WHERE rt.run_id = ? AND d.decided_at > ? AND e.status = 'final' AND `+standing+` LIMIT ?) AS counted`,

@@ -35,20 +35,26 @@ func (d *deltas) writeTrust(ctx context.Context, t *tx) error {
 	return nil
 }
 
+// againDue makes a judge due whose row is there.
+const againDue = ` ON CONFLICT (project_id, judge) DO UPDATE SET changed = trust_checks.changed + 1`
+
 // trustDue notes that the trust of a judge has to be looked at again. It holds the
 // row until the commit: whoever changes a judge's trust takes it first.
 func (t *tx) trustDue(ctx context.Context, projectID, judgeName string) error {
-	_, err := t.exec(ctx, `
-INSERT INTO trust_checks (project_id, judge, changed, checked, checked_at) VALUES (?, ?, 1, 0, ?)
-ON CONFLICT (project_id, judge) DO UPDATE SET changed = trust_checks.changed + 1`, projectID, judgeName, t.now)
+	_, err := t.exec(ctx, `INSERT INTO trust_checks (project_id, judge, changed, checked, checked_at) VALUES (?, ?, 1, 0, ?)`+againDue,
+		projectID, judgeName, t.now)
 	return err
 }
 
 // allTrustDue is trustDue for all judges of a project, because its rules changed.
 func (t *tx) allTrustDue(ctx context.Context, projectID string) error {
-	_, err := t.exec(ctx, `
-INSERT INTO trust_checks (project_id, judge, changed, checked, checked_at)
-SELECT project_id, name, 1, 0, CAST(? AS TIMESTAMP) FROM judges WHERE project_id = ? AND current ORDER BY name
-ON CONFLICT (project_id, judge) DO UPDATE SET changed = trust_checks.changed + 1`, t.now, projectID)
-	return err
+	names, err := collect(ctx, t, scanID, `SELECT name FROM judges WHERE project_id = ? AND current ORDER BY name`, projectID)
+	if err != nil {
+		return err
+	}
+	rows := newBulk("trust_checks", againDue, "project_id", "judge", "changed", "checked", "checked_at")
+	for _, name := range names {
+		rows.add(projectID, name, 1, 0, t.now)
+	}
+	return rows.write(ctx, t)
 }
