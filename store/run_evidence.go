@@ -199,9 +199,8 @@ func (s *Store) Releases(ctx context.Context, a Actor, project, run string) (all
 	if err != nil {
 		return nil, state, err
 	}
-	var runID string
-	err = s.reader.QueryRowContext(ctx, `SELECT id FROM runs WHERE project_id = ? AND name = ?`, p.ID, run).Scan(&runID)
-	if err := notFound(err, "run %q", run); err != nil {
+	runID, err := runNamed(ctx, s.reader, p, run)
+	if err != nil {
 		return nil, state, err
 	}
 	if all, err = releasesOf(ctx, s.reader, runID); err != nil {

@@ -81,11 +81,7 @@ func (s *Store) ReleaseRun(ctx context.Context, a Actor, project, run string, in
 		return r, err
 	}
 	err = s.write(ctx, func(t *tx) error {
-		p, runID, err := t.lockRun(ctx, project, run)
-		if err != nil {
-			return err
-		}
-		all, err := releasesOf(ctx, t, runID)
+		p, runID, all, err := t.lockReleases(ctx, project, run)
 		if err != nil {
 			return err
 		}
@@ -155,11 +151,7 @@ func (s *Store) WithdrawRelease(ctx context.Context, a Actor, project, run, id, 
 		return r, err
 	}
 	err = s.write(ctx, func(t *tx) error {
-		p, runID, err := t.lockRun(ctx, project, run)
-		if err != nil {
-			return err
-		}
-		all, err := releasesOf(ctx, t, runID)
+		p, runID, all, err := t.lockReleases(ctx, project, run)
 		if err != nil {
 			return err
 		}
@@ -185,16 +177,25 @@ func (s *Store) WithdrawRelease(ctx context.Context, a Actor, project, run, id, 
 	return r, err
 }
 
-// lockRun finds a run and holds its row, so that its releases come one after another.
-func (t *tx) lockRun(ctx context.Context, project, run string) (p Project, id string, err error) {
+// lockReleases finds a run and its releases, the newest first, and holds the run's row,
+// so that they come one after another.
+func (t *tx) lockReleases(ctx context.Context, project, run string) (p Project, runID string, all []RunRelease, err error) {
 	if p, err = projectNamed(ctx, t, orDefaultProject(project)); err != nil {
-		return p, "", err
+		return p, "", nil, err
 	}
 	if err := t.lockRow(ctx, "r", `SELECT r.id FROM runs r WHERE r.project_id = ? AND r.name = ?`, p.ID, run); err != nil {
-		return p, "", err
+		return p, "", nil, err
 	}
-	err = t.QueryRowContext(ctx, `SELECT id FROM runs WHERE project_id = ? AND name = ?`, p.ID, run).Scan(&id)
-	return p, id, notFound(err, "run %q", run)
+	if runID, err = runNamed(ctx, t, p, run); err != nil {
+		return p, "", nil, err
+	}
+	all, err = releasesOf(ctx, t, runID)
+	return p, runID, all, err
+}
+
+func runNamed(ctx context.Context, q querier, p Project, run string) (id string, err error) {
+	err = q.QueryRowContext(ctx, `SELECT id FROM runs WHERE project_id = ? AND name = ?`, p.ID, run).Scan(&id)
+	return id, notFound(err, "run %q", run)
 }
 
 // digest ties a release to its audit event.

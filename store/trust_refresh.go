@@ -160,11 +160,11 @@ func (s *Store) findTrust(ctx context.Context, j projectJudge) (p Project, found
 	}
 	limits := p.Policy.TrustFor(j.judge)
 	for _, r := range reports {
-		drift, err := openDrift(ctx, read, p.ID, r.Judge, r.Model, r.PromptVersion)
+		open, err := openDrift(ctx, read, p.ID, r.Judge, r.Model, r.PromptVersion)
 		if err != nil {
 			return p, nil, 0, err
 		}
-		found = append(found, foundTrust{r, trust.Decide(r, limits, drift)})
+		found = append(found, foundTrust{r, trust.Decide(r, limits, trust.Drift{Open: open, Watched: driftWatched})})
 	}
 	return p, found, seen, nil
 }

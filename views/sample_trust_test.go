@@ -25,7 +25,7 @@ func releasePage() views.ReleasePage {
 	withdrawn.ID, withdrawn.Withdrawn, withdrawn.WithdrawnBy, withdrawn.WithdrawnAt, withdrawn.Same = "01J0", "A dose is wrong.", "Lawyer B", now, false
 	return views.ReleasePage{
 		Frame: frame("Release of nightly", views.TabRuns), Run: "nightly", RunHref: "/runs/nightly",
-		State: views.ReleaseState{State: "released", By: "Lead C", At: now, Since: "1 new evaluation and 2 new decisions since it was signed"},
+		State: views.ReleaseState{State: "released", By: "Lead C", At: now, Since: "1 evaluation and 2 decisions are newer than the signature"},
 		Evidence: views.ReleaseEvidence{
 			Outcome: "Failed", Sentence: "The gate failed: the pass rate is under the minimum.", PassRate: rate, Minimum: "90%", Traces: 183, Unjudged: 1, Evaluations: 183, Decided: 180,
 			Waiting: 1000, Overridden: 6, CountedUpTo: 1000, QueueHref: "/queue?run=nightly", OverriddenHref: "/evaluations?overridden=1&run=nightly", PolicyVersion: 7,

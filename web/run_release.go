@@ -155,7 +155,7 @@ func sinceLine(s store.ReleaseState) string {
 		}
 		return counted(n, one, several)
 	}
-	return many(s.Evaluations, "new evaluation", "new evaluations") + " and " + many(s.Decisions, "new decision", "new decisions") + " since it was signed"
+	return many(s.Evaluations, "evaluation", "evaluations") + " and " + many(s.Decisions, "decision", "decisions") + " are newer than the signature"
 }
 
 // signRelease signs a run off on the evidence that the form was shown with.

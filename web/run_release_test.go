@@ -67,8 +67,8 @@ func TestRunIsReleasedOnItsPage(t *testing.T) {
 		rawText(find(t, r.body, "#although")[0]) != "me too" {
 		t.Errorf("signed on what was shown before: %s", r.Status)
 	}
-	if page := luis.get("/runs/renal-12").body; !strings.Contains(page, "1 new evaluation and 0 new decisions since it was signed") {
-		t.Error("the run's page does not say what changed since")
+	if page := luis.get("/runs/renal-12").body; !strings.Contains(page, "2 evaluations and 0 decisions are newer than the signature") {
+		t.Errorf("the run’s page does not say what changed since: %s", textOf(find(t, page, "main")[0]))
 	}
 	id := attr(find(t, page, "input[name=release]")[0], "value")
 	if r := luis.post(at+"/withdraw", url.Values{"release": {id}}); r.StatusCode != http.StatusUnprocessableEntity {
