@@ -67,6 +67,10 @@ type Policy struct {
 	SampleTemperature *float64 `json:"sample_temperature,omitempty"`
 	// BudgetUSD of a run that sets none; 0: no limit.
 	BudgetUSD float64 `json:"budget_usd,omitempty"`
+	// Trust is what judges have to show before they are trusted; nil: DefaultTrust.
+	Trust *TrustRules `json:"trust,omitempty"`
+	// Release is what a run has to show before it is released; nil: nothing.
+	Release *ReleaseRules `json:"release,omitempty"`
 	// Reasons turns reasons on or off for the whole project, by code.
 	Reasons map[string]Switch `json:"reasons,omitempty"`
 	// Rules are exceptions for a judge, a domain, or both. The more special one
@@ -94,6 +98,9 @@ type PolicyRule struct {
 	// Examples in the judge's prompt; nil: its own. For a judge in all domains only,
 	// since a judge has one prompt.
 	Examples *ExampleRule `json:"examples,omitempty"`
+	// Trust is what this judge has to show before it is trusted; for a judge in all
+	// domains only.
+	Trust *TrustRules `json:"trust,omitempty"`
 }
 
 // BlindRule says how items of a reason, of stakes or of both are reviewed.

@@ -118,6 +118,8 @@ func (p Policy) Check() error {
 	if !(p.BudgetUSD >= 0 && p.BudgetUSD <= 1e9) {
 		c.fault("/budget_usd", "is %v: it is 0 (no limit) or an amount in dollars up to 1,000,000,000", p.BudgetUSD)
 	}
+	c.trust("/trust", p.Trust)
+	c.release(p.Release)
 	c.reasons("/reasons", p.Reasons, "", "")
 	c.rules(p.Rules)
 	return errors.Join(c.faults...)
@@ -340,6 +342,7 @@ func (c *policyCheck) rules(list []PolicyRule) {
 		c.models(at+"/models", r.Models)
 		c.samples(at+"/samples", r.Samples)
 		c.examples(at+"/examples", r)
+		c.trustOfJudge(at+"/trust", r)
 		c.reasons(at+"/reasons", r.Reasons, r.Judge, r.Domain)
 	}
 }
@@ -371,7 +374,7 @@ func (c *policyCheck) examples(path string, r PolicyRule) {
 func (r PolicyRule) says() (n int) {
 	for _, set := range []bool{
 		r.Band != nil, r.Below != nil, r.RandomAudit != nil, r.BoundaryAudit != nil, r.BoundaryWidth != nil,
-		r.Endpoints != nil, len(r.Models) > 0, r.Samples != 0, len(r.Reasons) > 0, r.Examples != nil,
+		r.Endpoints != nil, len(r.Models) > 0, r.Samples != 0, len(r.Reasons) > 0, r.Examples != nil, r.Trust != nil,
 	} {
 		if set {
 			n++

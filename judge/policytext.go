@@ -67,6 +67,8 @@ func (p Policy) node() *yaml.Node {
 	if p.BudgetUSD != 0 {
 		put(root, "budget_usd", decimal(p.BudgetUSD))
 	}
+	putTrust(root, p.Trust)
+	putRelease(root, p.Release)
 	putReasons(root, p.Reasons)
 	if len(p.Rules) > 0 {
 		list := &yaml.Node{Kind: yaml.SequenceNode}
@@ -141,6 +143,7 @@ func (r PolicyRule) node() *yaml.Node {
 		put(drawn, "seed", plain("!!int", strconv.FormatInt(e.Seed, 10)))
 		put(n, "examples", drawn)
 	}
+	putTrust(n, r.Trust)
 	putReasons(n, r.Reasons)
 	return n
 }

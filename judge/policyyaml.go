@@ -174,6 +174,8 @@ func (r policyReader) policy(root located, p *Policy) {
 		"samples":             r.samples(&p.Samples, "samples"),
 		"temperature":         r.number(&p.SampleTemperature, "temperature"),
 		"budget_usd":          func(n located) { r.decode(n, &p.BudgetUSD, "budget_usd must be a number") },
+		"trust":               r.trust(&p.Trust, "trust"),
+		"release":             func(n located) { r.release(n, p) },
 		"reasons":             r.reasons(&p.Reasons, "reasons"),
 		"rules": func(n located) {
 			for i, item := range r.list(n, "rules") {
@@ -213,6 +215,7 @@ func (r policyReader) rule(item located, what string) (rule PolicyRule) {
 		"endpoints": r.texts(&rule.Endpoints, of("endpoints"), noEndpoints),
 		"models":    r.models(&rule.Models, of("models")),
 		"samples":   r.samples(&rule.Samples, of("samples")),
+		"trust":     r.trust(&rule.Trust, of("trust")),
 		"reasons":   r.reasons(&rule.Reasons, of("reasons")),
 		"examples": func(n located) {
 			e := ExampleRule{}

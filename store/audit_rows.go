@@ -6,6 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
+
+	"github.com/countersign/countersign/judge"
 )
 
 // sayings are the digests that the chain holds of what people said.
@@ -16,11 +20,19 @@ type sayings struct {
 	answers    map[string]string // by review subject and user
 	comments   map[string]string // by the comment's id
 	withdrawn  map[string]bool   // comments that were taken back
+	releases   map[string]string // by the release's id
+	unreleased map[string]bool   // releases that were withdrawn
+	trust      map[trustKey]judge.TrustState
+	until      *time.Time // of the last event
 }
+
+// trustKey names a judge's version as events of its trust do.
+type trustKey struct{ project, subject, model, version string }
 
 func newSayings() sayings {
 	return sayings{decisions: map[string]string{}, signatures: map[string]string{}, undone: map[string]bool{}, answers: map[string]string{},
-		comments: map[string]string{}, withdrawn: map[string]bool{}}
+		comments: map[string]string{}, withdrawn: map[string]bool{}, releases: map[string]string{}, unreleased: map[string]bool{},
+		trust: map[trustKey]judge.TrustState{}, until: new(time.Time)}
 }
 
 // note takes an event's digest. Data that are none are the chain's business.
@@ -32,9 +44,20 @@ func (s sayings) note(e AuditEvent) {
 		Answer     string `json:"answer_sha256"`
 		CommentID  string `json:"comment_id"`
 		Comment    string `json:"comment_sha256"`
+		ReleaseID  string `json:"release_id"`
+		Release    string `json:"release_sha256"`
+		Withdrawn  string `json:"withdrawn_release"`
+
+		Model   string           `json:"model"`
+		Version string           `json:"prompt_version"`
+		Trust   judge.TrustState `json:"after"`
 	}
+	*s.until = e.At
 	if json.Unmarshal(e.Data, &d) != nil {
 		return
+	}
+	if e.Allowed && slices.Contains(trustActions, e.Action) {
+		s.trust[trustKey{e.Project, e.Subject, d.Model, d.Version}] = d.Trust
 	}
 	if d.DecisionID != "" && d.Decision != "" {
 		s.decisions[d.DecisionID] = d.Decision
@@ -50,6 +73,12 @@ func (s sayings) note(e AuditEvent) {
 		s.comments[d.CommentID] = d.Comment
 	case e.Action == commentWithdrawn:
 		s.withdrawn[d.CommentID] = true
+	}
+	if d.ReleaseID != "" && d.Release != "" {
+		s.releases[d.ReleaseID] = d.Release
+	}
+	if e.Action == runReleaseWithdrawn {
+		s.unreleased[d.Withdrawn] = true
 	}
 	if d.Answer != "" {
 		s.answers[e.Subject+" "+e.ActorID] = d.Answer
@@ -67,7 +96,7 @@ func (s *Store) checkRows(ctx context.Context, said sayings, events int64) (prob
 		}
 		return "the chain is empty, but the database has a project: all events were removed", nil
 	}
-	for _, check := range []func(context.Context, sayings) (string, error){s.checkDecisions, s.checkAnswers, s.checkComments, s.checkDerived} {
+	for _, check := range []func(context.Context, sayings) (string, error){s.checkDecisions, s.checkAnswers, s.checkComments, s.checkReleases, s.checkTrust, s.checkDerived} {
 		if problem, err := check(ctx, said); problem != "" || err != nil {
 			return problem, err
 		}

@@ -23,10 +23,12 @@ type EvaluationFilter struct {
 	// decide it gives nothing that still waits in a blind review, not even what
 	// they have answered themselves.
 	Verdict judge.Verdict
-	Reason  string    // one that tells the verdict is matched like a verdict
-	Since   time.Time // created then or later
-	After   string    // the next of the page before
-	Limit   int       // 1..500, default 50
+	Reason  string // one that tells the verdict is matched like a verdict
+	// Overridden: final, and people's result is another than the judge's.
+	Overridden bool
+	Since      time.Time // created then or later
+	After      string    // the next of the page before
+	Limit      int       // 1..500, default 50
 }
 
 func (f EvaluationFilter) project() string {
@@ -54,6 +56,9 @@ func (c *conditions) and(sql string, args ...any) {
 }
 
 func (c *conditions) where() string { return "WHERE " + strings.Join(c.sql, "\n  AND ") }
+
+// overridden is SQL for what people settled otherwise than the judge would have.
+const overridden = `e.status = 'final' AND (e.result_verdict <> e.verdict OR e.result_label <> e.label)`
 
 // smallRun is up to how many traces a run's evaluations are found from the
 // run. In larger ones the newest come up soon enough in the list of all.
@@ -101,6 +106,9 @@ func (s *Store) where(ctx context.Context, a Actor, p Project, f EvaluationFilte
 	}
 	if f.Verdict != "" {
 		c.and(`e.verdict = ? AND e.verdict <> ''`, string(f.Verdict))
+	}
+	if f.Overridden {
+		c.and(overridden)
 	}
 	if f.Reason != "" {
 		c.and(`e.lead_reason <> ''`) // spares most rows the look-up

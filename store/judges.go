@@ -136,6 +136,9 @@ VALUES (?, ?, ?, ?, ?, ?, ?, TRUE, ?, ?) ON CONFLICT (project_id, name, prompt_v
 		snapshot, p.ID, j.Name, j.PromptVersion); err != nil {
 		return err
 	}
+	if err := t.trustDue(ctx, p.ID, j.Name); err != nil { // labels are read on the scale of the newest version
+		return err
+	}
 	if err := t.saveLabels(ctx, p.ID, j.Name, j.PromptVersion, j.Labels); err != nil {
 		return err
 	}

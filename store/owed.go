@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"maps"
+)
 
 // owed is what a write transaction writes last of all, just before its commit:
 // the kept counts, the tallies, and the events of the audit chain. All
@@ -66,4 +69,5 @@ func (d *deltas) add(other *deltas) {
 	for k, n := range other.reasons {
 		d.reasons[k] += n
 	}
+	maps.Copy(d.trust, other.trust)
 }

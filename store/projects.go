@@ -211,6 +211,9 @@ func (s *Store) tryPolicy(ctx context.Context, a Actor, project string, c policy
 		if err := t.keepPolicy(ctx, a, changed, c.comment); err != nil {
 			return err
 		}
+		if err := t.allTrustDue(ctx, changed.ID); err != nil {
+			return err
+		}
 		if kept, err := t.keepDraws(ctx, a, changed, draws); err != nil || kept {
 			return err
 		}

@@ -93,6 +93,7 @@ func (t *tx) writeRecounts(ctx context.Context) error {
 			t.counts.addCell(e)
 			t.counts.addSlices(e)
 			t.counts.addCluster(e)
+			t.counts.noteTrust(e)
 		}
 		if err := t.addRuns(ctx, known, evaluations); err != nil {
 			return err
@@ -118,11 +119,12 @@ type deltas struct {
 	reasons  map[reasonKey]int
 	days     map[dayMeasure]int64
 	costs    map[costKey]costSum
+	trust    map[projectJudge]bool
 }
 
 func newDeltas() *deltas {
 	return &deltas{cells: map[int64]*cellDelta{}, slices: map[sliceKey]int{}, clusters: map[int64]*clusterDelta{}, pairs: map[pairKey]int{}, runs: map[runKey]int{},
-		reasons: map[reasonKey]int{}, days: map[dayMeasure]int64{}, costs: map[costKey]costSum{}}
+		reasons: map[reasonKey]int{}, days: map[dayMeasure]int64{}, costs: map[costKey]costSum{}, trust: map[projectJudge]bool{}}
 }
 
 func (d *deltas) write(ctx context.Context, t *tx) error {
@@ -147,5 +149,8 @@ func (d *deltas) write(ctx context.Context, t *tx) error {
 	if err := d.writeDays(ctx, t); err != nil {
 		return err
 	}
-	return d.writeCosts(ctx, t)
+	if err := d.writeCosts(ctx, t); err != nil {
+		return err
+	}
+	return d.writeTrust(ctx, t)
 }

@@ -52,6 +52,11 @@ var (
 	AddSecondOpinions  = Right{opinionAdded, nil}
 	RaiseOpinions      = Right{"review.opinions_raised", leads}
 	ReassignReviews    = Right{"review.reassigned", leads}
+
+	SuspendJudges    = Right{judgeSuspended, leads}
+	ResumeJudges     = Right{judgeResumed, leads}
+	ReleaseRuns      = Right{runReleased, leads}
+	WithdrawReleases = Right{runReleaseWithdrawn, leads}
 )
 
 // Permit refuses who lacks a right with ErrForbidden, and records the attempt.

@@ -22,6 +22,7 @@ type CalibrationRow struct {
 	Enough    bool
 	Agreement Estimate
 	Kappa     Estimate
+	Trust     TrustRow
 }
 
 // CalibrationIndexPage has a row for each judge, model and prompt version.
@@ -45,6 +46,8 @@ type CalibrationPage struct {
 type CalibrationSeries struct {
 	CalibrationRow
 	CalibrationFigures
+	// Gating is how far the series is trusted, in full.
+	Gating Trust
 	// Scale is what was compared: "verdicts", or "labels" of the judge.
 	Scale string
 	// Labels of the scale in order, best first; Matrix[i][j] counts the items

@@ -25,6 +25,8 @@ type EvaluationsFilter struct {
 	Status  string
 	Verdict string
 	Reason  string
+	// Overridden is 1 for what people settled otherwise than the judge.
+	Overridden string
 	// Query is what the search in the bar asked for: a trace's id or a hash.
 	Query string
 	// Version, Engine, Model and Endpoint that judged, as in the address.

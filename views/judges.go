@@ -22,6 +22,8 @@ type JudgeRow struct {
 	// Health of the last 30 days, and where all of it is.
 	Health     HealthSum
 	HealthHref string
+	// Trust of the newest version, by the model that is trusted least.
+	Trust TrustRow
 }
 
 // JudgeHead is what every page of a judge has above its content.

@@ -88,11 +88,15 @@ type PolicyFields struct {
 	Models                     string // by commas, each model or model@endpoint
 	Samples, Temperature       string
 	Budget                     string // US dollars; empty: none
-	Between                    string // models, versions, both
-	Recorded                   bool
-	BlindRules                 int // of the YAML, which the form leaves as they are
-	DueRules, Assignment       int // the same
-	Reasons                    []PolicyReason
+	// MinKappa, SliceKappa as numbers, MinLabels, SliceLabels, MaxMissRate in per cent:
+	// the rules of trust.
+	MinKappa, MinLabels, MaxMissRate, SliceLabels, SliceKappa string
+	ReleasePassRate                                           string // per cent; empty: none is asked for
+	Between                                                   string // models, versions, both
+	Recorded                                                  bool
+	BlindRules                                                int // of the YAML, which the form leaves as they are
+	DueRules, Assignment                                      int // the same
+	Reasons                                                   []PolicyReason
 }
 
 // PolicyReason is a reason and what the project's level says of it, by stakes:

@@ -29,6 +29,7 @@ type RunRow struct {
 	CostSealed bool
 	// StoppedAt is when its budget stopped it; nil: it did not.
 	StoppedAt *time.Time
+	Release   ReleaseState
 }
 
 // Done evaluations have a result that counts, as status accepted or final: the
@@ -47,6 +48,8 @@ type RunPage struct {
 	Elsewhere []Elsewhere
 	// Money is what it cost; nil for roles that may not know.
 	Money *RunMoney
+	// ReleaseHref is the page of its release; empty: not for this reader.
+	ReleaseHref string
 	// EvaluationsHref and QueueHref are the lists, filtered to this run.
 	EvaluationsHref, QueueHref string
 	// MayChange shows the forms that post to /runs/{name}/retry and

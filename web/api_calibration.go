@@ -6,7 +6,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/countersign/countersign/judge/calibration"
 	"github.com/countersign/countersign/store"
 )
 
@@ -16,7 +15,7 @@ func (s *Server) apiCalibration(c echo.Context) error {
 		return err
 	}
 	if reports == nil {
-		reports = []calibration.Report{} // an empty array, not null
+		reports = []store.TrustedReport{} // an empty array, not null
 	}
 	return c.JSON(http.StatusOK, reports)
 }

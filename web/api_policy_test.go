@@ -50,7 +50,7 @@ func TestAPIPolicy(t *testing.T) {
 	for name, c := range map[string]struct{ body, field, detail string }{
 		"no version":    {`{"policy": {"lease_minutes": 3}}`, "policy.version", "name the version"},
 		"unknown key":   {`{"policy": {"version": 2, "lease": 3}}`, "policy", `unknown key "lease"`},
-		"all at once":   {`{"policy": {"version": 2, "lease": 3, "lease_minutes": 0, "rules": [{"judge": 5, "domain": "x", "samples": 26}]}}`, "policy", "unknown key \"lease\" in the policy; known are assignment, audit, blind, budget_usd, cannot_judge, disagreement, due, due_hours, endpoints, high_stakes_domains, lease_minutes, models, opinions, reason_codes, reasons, rules, samples, temperature, undo_seconds, version; lease_minutes is 0: it lies between 1 and 1440 (minutes, at most a day); rule 1, samples is 26"},
+		"all at once":   {`{"policy": {"version": 2, "lease": 3, "lease_minutes": 0, "rules": [{"judge": 5, "domain": "x", "samples": 26}]}}`, "policy", "unknown key \"lease\" in the policy; known are assignment, audit, blind, budget_usd, cannot_judge, disagreement, due, due_hours, endpoints, high_stakes_domains, lease_minutes, models, opinions, reason_codes, reasons, release, rules, samples, temperature, trust, undo_seconds, version; lease_minutes is 0: it lies between 1 and 1440 (minutes, at most a day); rule 1, samples is 26"},
 		"no policy":     {`{}`, "policy", "is missing"},
 		"unknown field": {`{"polic": {}}`, "polic", ""},
 	} {

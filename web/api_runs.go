@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
@@ -36,7 +37,17 @@ type runView struct {
 	Reasons   []runReasonView `json:"reasons"`
 	// Costs by judge and model; absent for roles that may not know.
 	Costs     []runCostView `json:"costs,omitempty"`
+	Release   releaseView   `json:"release"`
 	CreatedAt time.Time     `json:"created_at"`
+}
+
+// releaseView says whether a run is released. Newest is the newest release that stands,
+// without one the newest of all; null: it was never released.
+type releaseView struct {
+	State            string            `json:"state"` // none, released or withdrawn
+	Newest           *store.RunRelease `json:"newest"`
+	EvaluationsSince int               `json:"evaluations_since"`
+	DecisionsSince   int               `json:"decisions_since"`
 }
 
 type runJudgeView struct {
@@ -96,6 +107,11 @@ func (s *Server) apiGetRun(c echo.Context) error {
 	for _, x := range reasons {
 		v.Reasons = append(v.Reasons, runReasonView{Judge: x.Judge, Code: x.Code, Count: x.N})
 	}
+	_, state, err := s.cfg.Store.Releases(ctx, actor, project, r.Name)
+	if err != nil {
+		return err
+	}
+	v.Release = releaseView{cmp.Or(state.State, "none"), state.Newest, state.Evaluations, state.Decisions}
 	if actor.Role != store.Reviewer {
 		m, err := s.cfg.Store.RunMoney(ctx, actor, project, r.Name)
 		if err != nil {

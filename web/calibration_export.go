@@ -10,7 +10,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/countersign/countersign/judge/calibration"
+	"github.com/countersign/countersign/store"
 )
 
 // calibrationJSON is what `countersign calibration --judge NAME --json` writes, as a
@@ -61,7 +61,7 @@ func cellText(s string) string {
 	return s
 }
 
-func (s *Server) calibrationFile(c echo.Context, ending string) ([]calibration.Report, error) {
+func (s *Server) calibrationFile(c echo.Context, ending string) ([]store.TrustedReport, error) {
 	project, err := s.project(c)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 
 // figuresView are a report's numbers as rows and sentences. all are the reports of
 // the judge: where another version begins, a line stands in the drawing.
-func figuresView(r calibration.Report, all []calibration.Report, differences []store.Difference) views.CalibrationFigures {
+func figuresView(r calibration.Report, all []calibration.Report, differences []store.Difference, trusted []store.TrustChange) views.CalibrationFigures {
 	f := views.CalibrationFigures{Lead: r.Sentence, PassLine: r.Population.PassRate.Text}
 	if r.Sampling.FlaggedOnly {
 		f.Warning = "All labels are of traces that were picked. They do not show what the judge passes wrongly, and hold of picked traces alone."
@@ -71,7 +71,7 @@ func figuresView(r calibration.Report, all []calibration.Report, differences []s
 	for _, m := range r.OverTime {
 		f.Trend = append(f.Trend, views.TrendPoint{Until: m.Until, N: m.N, Kappa: estimateView(m.Kappa.Estimate)})
 	}
-	f.Changes = changes(r, all)
+	f.Changes = inTime(append(changes(r, all), trustMarks(r, trusted)...))
 	for _, d := range differences {
 		f.Differences = append(f.Differences, views.DifferenceRow{Href: evaluationPath(d.EvaluationID), Trace: d.TraceID, Domain: d.Domain, Stakes: d.Stakes,
 			Judge: views.Mark{Verdict: d.Judge.Verdict, Label: d.Judge.Label, Score: d.Score}, Person: views.Mark{Verdict: d.Human.Verdict, Label: d.Human.Label}, At: d.At})
@@ -129,6 +129,11 @@ func changes(r calibration.Report, all []calibration.Report) (out []views.Versio
 		}
 		out = append(out, views.VersionChange{At: *o.FirstAt, What: "labels of " + o.Model + ", prompt " + o.PromptVersion[:min(8, len(o.PromptVersion))] + " begin. They are not in this line."})
 	}
+	return out
+}
+
+// inTime puts changes in order, and a letter on each.
+func inTime(out []views.VersionChange) []views.VersionChange {
 	slices.SortStableFunc(out, func(a, b views.VersionChange) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.What, b.What)) })
 	for i := range out {
 		out[i].Letter = string(rune('A' + i%26))

@@ -14,12 +14,8 @@ import (
 const differencesShown = 10
 
 // reports computes the agreement of a project's judges, or of one of them.
-func (s *Server) reports(c echo.Context, project, judgeName string) ([]calibration.Report, error) {
-	counts, err := s.cfg.Store.CalibrationCounts(c.Request().Context(), user(c).Actor(), project, judgeName)
-	if err != nil {
-		return nil, err
-	}
-	return calibration.ComposeAll(counts)
+func (s *Server) reports(c echo.Context, project, judgeName string) ([]store.TrustedReport, error) {
+	return s.cfg.Store.Reports(c.Request().Context(), user(c).Actor(), project, judgeName)
 }
 
 func (s *Server) calibrationRows(c echo.Context, project, judgeName string) ([]views.CalibrationRow, error) {
@@ -29,7 +25,8 @@ func (s *Server) calibrationRows(c echo.Context, project, judgeName string) ([]v
 	}
 	rows := make([]views.CalibrationRow, len(reports))
 	for i, r := range reports {
-		rows[i] = calibrationRow(r)
+		rows[i] = calibrationRow(r.Report)
+		rows[i].Trust = trustRow(r.Trust)
 	}
 	return rows, nil
 }
@@ -47,35 +44,55 @@ func (s *Server) listCalibrations(c echo.Context) error {
 }
 
 func (s *Server) showCalibration(c echo.Context) error {
-	name := param(c, "judge")
-	f, err := s.frame(c, "Calibration of "+name, views.TabCalibration)
+	p, err := s.calibrationPage(c)
 	if err != nil {
 		return err
-	}
-	reports, err := s.reports(c, f.Project, name)
-	if err != nil {
-		return err
-	}
-	if len(reports) == 0 {
-		stored, err := s.cfg.Store.Judges(c.Request().Context(), f.Project)
-		if err != nil {
-			return err
-		}
-		if !hasJudge(stored, name) {
-			return store.ErrNotFound
-		}
-	}
-	p := views.CalibrationPage{Frame: f, Judge: name, JSONHref: calibrationPath(name) + "/numbers.json", CSVHref: calibrationPath(name) + "/numbers.csv"}
-	for _, r := range reports {
-		differences, err := s.cfg.Store.Differences(c.Request().Context(), user(c).Actor(), f.Project, name, r.Model, r.PromptVersion, differencesShown)
-		if err != nil {
-			return err
-		}
-		series := calibrationSeries(r)
-		series.CalibrationFigures = figuresView(r, reports, differences)
-		p.Series = append(p.Series, series)
 	}
 	return s.render(c, http.StatusOK, views.Calibration(p))
+}
+
+// calibrationPage is all versions of a judge, as this person may see them.
+func (s *Server) calibrationPage(c echo.Context) (p views.CalibrationPage, err error) {
+	ctx, actor, name := c.Request().Context(), user(c).Actor(), param(c, "judge")
+	f, err := s.frame(c, "Calibration of "+name, views.TabCalibration)
+	if err != nil {
+		return p, err
+	}
+	trusted, err := s.reports(c, f.Project, name)
+	if err != nil {
+		return p, err
+	}
+	if len(trusted) == 0 {
+		stored, err := s.cfg.Store.Judges(ctx, f.Project)
+		if err != nil {
+			return p, err
+		}
+		if !hasJudge(stored, name) {
+			return p, store.ErrNotFound
+		}
+	}
+	changes, err := s.cfg.Store.TrustChanges(ctx, actor, f.Project, name)
+	if err != nil {
+		return p, err
+	}
+	reports := make([]calibration.Report, len(trusted))
+	for i, r := range trusted {
+		reports[i] = r.Report
+	}
+	p = views.CalibrationPage{Frame: f, Judge: name, JSONHref: calibrationPath(name) + "/numbers.json", CSVHref: calibrationPath(name) + "/numbers.csv"}
+	for i, r := range reports {
+		differences, err := s.cfg.Store.Differences(ctx, actor, f.Project, name, r.Model, r.PromptVersion, differencesShown)
+		if err != nil {
+			return p, err
+		}
+		series := calibrationSeries(r)
+		series.CalibrationFigures = figuresView(r, reports, differences, changes)
+		series.Gating = gatingView(trusted[i])
+		series.Gating.MayChange = isLead(actor)
+		series.Trust = series.Gating.TrustRow
+		p.Series = append(p.Series, series)
+	}
+	return p, nil
 }
 
 func hasJudge(stored []store.StoredJudge, name string) bool {

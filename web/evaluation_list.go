@@ -29,9 +29,9 @@ func (s *Server) listEvaluations(c echo.Context) error {
 		Filter: views.EvaluationsFilter{
 			Reasons: reasonChoices(actor), Run: filter.Run, Judge: filter.Judge, Status: string(filter.Status),
 			Verdict: string(filter.Verdict), Reason: filter.Reason, Query: filter.TraceID,
-			Version: filter.PromptVersion, Engine: filter.Engine, Model: filter.Model, Endpoint: filter.Endpoint,
+			Overridden: c.QueryParam("overridden"), Version: filter.PromptVersion, Engine: filter.Engine, Model: filter.Model, Endpoint: filter.Endpoint,
 		},
-		Filtered: filter.Run+filter.Judge+string(filter.Status)+string(filter.Verdict)+filter.Reason+filter.TraceID+filter.PromptVersion+filter.Engine+filter.Model+filter.Endpoint != "",
+		Filtered: filter.Run+filter.Judge+string(filter.Status)+string(filter.Verdict)+filter.Reason+filter.TraceID+filter.PromptVersion+filter.Engine+filter.Model+filter.Endpoint != "" || filter.Overridden,
 	}
 	page.NextHref, page.FirstHref = paging(c.Request().URL, next)
 	if page.Filter.Judges, err = s.judgeChoices(c, f.Project); err != nil {
@@ -54,7 +54,7 @@ func evaluationFilter(c echo.Context, project string) (store.EvaluationFilter, e
 		Project: project, Run: c.QueryParam("run"), Judge: c.QueryParam("judge"), TraceID: formOrQuery(c, "trace"),
 		Status: judge.Status(c.QueryParam("status")), Reason: c.QueryParam("reason"),
 		PromptVersion: c.QueryParam("version"), Engine: c.QueryParam("engine"), Model: c.QueryParam("model"), Endpoint: c.QueryParam("endpoint"),
-		After: c.QueryParam("after"), Limit: pageRows,
+		Overridden: isOn(c.QueryParam("overridden")), After: c.QueryParam("after"), Limit: pageRows,
 	}
 	if f.TraceID == "" {
 		f.TraceID = c.QueryParam("q")

@@ -28,6 +28,10 @@ func (s *Server) listJudges(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	states, err := s.cfg.Store.TrustStates(ctx, actor, f.Project)
+	if err != nil {
+		return err
+	}
 	p := views.JudgesPage{Frame: f, ShowHealth: actor.Role != store.Reviewer}
 	var health map[string]store.Health
 	if p.ShowHealth {
@@ -48,6 +52,7 @@ func (s *Server) listJudges(c echo.Context) error {
 				row.Evaluations += u.Evaluations
 			}
 		}
+		row.Trust = leastTrusted(states, j.Name, j.PromptVersion, row.Evaluations)
 		d, err := s.definition(ctx, f.Project, j.Name, j.PromptVersion)
 		if err != nil {
 			return err

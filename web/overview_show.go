@@ -36,6 +36,9 @@ func (s *Server) showOverview(c echo.Context) error {
 			Code: r.Code, Open: r.N, Href: "/queue?" + url.Values{"lead": {r.Code}}.Encode(),
 		})
 	}
+	if page.Runs, err = s.withReleases(c, f.Project, page.Runs); err != nil {
+		return err
+	}
 	if page.Elsewhere, err = s.elsewhere(c, f.Project, ""); err != nil {
 		return err
 	}

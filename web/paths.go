@@ -12,6 +12,7 @@ func reviewPath(id string) string          { return "/reviews/" + url.PathEscape
 func evaluationPath(id string) string      { return "/evaluations/" + url.PathEscape(id) }
 func tracePath(externalID string) string   { return "/traces/" + url.PathEscape(externalID) }
 func runPath(name string) string           { return "/runs/" + url.PathEscape(name) }
+func releasePath(run string) string        { return runPath(run) + "/release" }
 func judgePath(name string) string         { return "/judges/" + url.PathEscape(name) }
 func calibrationPath(judge string) string  { return "/calibration/" + url.PathEscape(judge) }
 func revisionPath(id string, n int) string { return tracePath(id) + "?revision=" + strconv.Itoa(n) }

@@ -226,7 +226,8 @@ func fieldsAsSent(f views.PolicyFields, form url.Values) views.PolicyFields {
 		"blind": &f.Blind, "blind_share": &f.BlindShare, "due_high": &f.DueHigh, "due_standard": &f.DueStandard, "lease_minutes": &f.Lease,
 		"opinions": &f.Opinions, "cannot_judge": &f.CannotJudge, "undo_seconds": &f.Undo,
 		"domains": &f.Domains, "endpoints": &f.Endpoints, "models": &f.Models, "samples": &f.Samples, "temperature": &f.Temperature,
-		"budget": &f.Budget, "between": &f.Between,
+		"budget": &f.Budget, "between": &f.Between, "min_kappa": &f.MinKappa, "min_labels": &f.MinLabels, "max_miss_rate": &f.MaxMissRate,
+		"slice_labels": &f.SliceLabels, "slice_kappa": &f.SliceKappa, "release_pass_rate": &f.ReleasePassRate,
 	} {
 		*field = form.Get(name)
 	}

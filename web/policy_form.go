@@ -41,6 +41,12 @@ func policyFields(p judge.Policy, known []Endpoint) views.PolicyFields {
 	if p.BudgetUSD > 0 {
 		f.Budget = numberText(p.BudgetUSD)
 	}
+	l := p.TrustFor("")
+	f.MinKappa, f.MinLabels, f.MaxMissRate = numberText(l.MinKappa), strconv.Itoa(l.MinLabels), percentText(l.MaxMissRate)
+	f.SliceLabels, f.SliceKappa = strconv.Itoa(l.SliceLabels), numberText(l.SliceKappa)
+	if m := p.ReleaseLimits().MinPassRate; m != nil {
+		f.ReleasePassRate = percentText(*m)
+	}
 	var models []string
 	for _, m := range p.Models {
 		models = append(models, modelText(m))
@@ -131,6 +137,7 @@ func policyOf(base judge.Policy, form url.Values) (judge.Policy, error) {
 	if usual := judge.DefaultDisagreement(); base.Disagreement != nil || d.Between != usual.Between || d.Recorded != usual.Recorded {
 		p.Disagreement = &d
 	}
+	r.trust(base, &p)
 	p.Reasons = reasonsOf(form)
 	for _, f := range policyFaultsOf(p.Check()) {
 		if slices.Contains(r.unread, f.Path) { // that is told already
@@ -223,6 +230,8 @@ var fieldPlaces = map[string]string{
 	"due_high": "/due_hours/high", "due_standard": "/due_hours/standard", "lease_minutes": "/lease_minutes", "samples": "/samples",
 	"opinions": "/opinions/default", "cannot_judge": "/cannot_judge", "undo_seconds": "/undo_seconds",
 	"temperature": "/temperature", "budget": "/budget_usd",
+	"min_kappa": "/trust/min_kappa", "min_labels": "/trust/min_labels", "max_miss_rate": "/trust/max_miss_rate",
+	"slice_labels": "/trust/slice_labels", "slice_kappa": "/trust/slice_kappa", "release_pass_rate": "/release/min_pass_rate",
 }
 
 func (r *fieldReader) fault(name, what, text, must string) {

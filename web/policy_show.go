@@ -174,6 +174,7 @@ func ruleSays(r judge.PolicyRule) (says []string) {
 	if e := r.Examples; e != nil {
 		say("%d examples in the prompt are drawn from confirmed labels, seed %d", e.Count, e.Seed)
 	}
+	trustSays(r.Trust, say)
 	for _, code := range judge.ReasonCodes() {
 		if sw, set := r.Reasons[code]; set {
 			say("%s: %s", strings.ToLower(words(code)), switchText(sw))

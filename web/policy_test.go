@@ -68,6 +68,7 @@ func TestPolicyFormsSayTheSame(t *testing.T) {
 			"temperature: 0.4\nbudget_usd: 12.5\ndisagreement: {between: models, recorded: true}\nreasons: {ambiguous_score: off, misattribution: {high: major}}\n" +
 			"opinions: {default: 2, rules: [{stakes: high, n: 3}]}\ncannot_judge: 1\nundo_seconds: 0\nreason_codes: [{code: other, text: Other, severity: minor}]\n" +
 			"rules: [{judge: citations, domain: medical, band: [0.5, 0.9], below: 0.85, reasons: {below_threshold: on}}]\n",
+		"trust":   "trust: {min_labels: 200, slice_kappa: 0.4}\nrelease: {min_pass_rate: 0.925}\nrules: [{judge: citations, trust: {min_kappa: 0.7, slice_labels: 50}}]\n",
 		"nowhere": "endpoints: []\nhigh_stakes_domains: []\n",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -115,7 +116,7 @@ func TestPolicyFaults(t *testing.T) {
 	}{
 		{"yaml", yamlForm, map[string]string{"yaml": "audit: {random: lots}\nlease: 3\n"}, []string{"Line 1:", "Line 2:"}},
 		{"never off", yamlForm, map[string]string{"yaml": "reasons: {judge_failed: off}\n"}, []string{"Line 1:", "a trace whose judge failed"}},
-		{"fields", fieldsForm, map[string]string{"random_audit": "lots", "due_high": "1.5", "samples": "99"}, []string{`The random audit is "lots"`, `The due time at high stakes is "1.5"`, "The number of calls is 99"}},
+		{"fields", fieldsForm, map[string]string{"random_audit": "lots", "due_high": "1.5", "samples": "99", "min_kappa": "2", "slice_labels": "3"}, []string{"The lower bound of kappa is 2", "The labels of a domain or stakes is 3", `The random audit is "lots"`, `The due time at high stakes is "1.5"`, "The number of calls is 99"}},
 		{"no call", fieldsForm, map[string]string{"samples": "0"}, []string{`The number of calls is "0": it is a number from 1 to 25`}},
 		{"all of the text", yamlForm, map[string]string{"yaml": "lease_minutes: 0\nlease: 3\nsamples: 26\n"}, []string{"Line 1:", "Line 2:", "Line 3:"}},
 		{"bounds", fieldsForm, map[string]string{"samples": "99"}, []string{"The number of calls is 99"}},

@@ -23,7 +23,11 @@ func (s *Server) listRuns(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.render(c, http.StatusOK, views.Runs(views.RunsPage{Frame: f, Rows: runRows(runs)}))
+	rows, err := s.withReleases(c, f.Project, runRows(runs))
+	if err != nil {
+		return err
+	}
+	return s.render(c, http.StatusOK, views.Runs(views.RunsPage{Frame: f, Rows: rows}))
 }
 
 func (s *Server) showRun(c echo.Context) error {
@@ -57,6 +61,14 @@ func (s *Server) runPage(c echo.Context) (p views.RunPage, err error) {
 	p = views.RunPage{
 		Frame: f, Run: runRow(r), MayChange: isLead(actor),
 		EvaluationsHref: "/evaluations?" + q.Encode(), QueueHref: "/queue?" + q.Encode(),
+	}
+	_, state, err := s.cfg.Store.Releases(ctx, actor, f.Project, r.Name)
+	if err != nil {
+		return p, err
+	}
+	p.Run.Release = releaseLine(state)
+	if actor.Role != store.Reviewer {
+		p.ReleaseHref = releasePath(r.Name)
 	}
 	if r.Pending > 0 {
 		if p.Elsewhere, err = s.elsewhere(c, f.Project, r.Name); err != nil {
@@ -116,6 +128,15 @@ func runRows(runs []store.RunRow) []views.RunRow {
 		rows[i] = runRow(r)
 	}
 	return rows
+}
+
+// withReleases adds to the newest runs which are released.
+func (s *Server) withReleases(c echo.Context, project string, rows []views.RunRow) ([]views.RunRow, error) {
+	states, err := s.cfg.Store.ReleaseStates(c.Request().Context(), user(c).Actor(), project, runRowsShown)
+	for i := range rows {
+		rows[i].Release = releaseLine(states[rows[i].Name])
+	}
+	return rows, err
 }
 
 func runRow(r store.RunRow) views.RunRow {

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"text/tabwriter"
 
+	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/judge/agreement"
-	"github.com/countersign/countersign/judge/calibration"
+	"github.com/countersign/countersign/store"
 )
 
 type calibrationCmd struct {
@@ -23,17 +24,13 @@ func (c calibrationCmd) Run(ctx context.Context, s *state) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	counts, err := db.CalibrationCounts(ctx, s.operator(), c.Project, c.Judge)
-	if err != nil {
-		return err
-	}
-	reports, err := calibration.ComposeAll(counts)
+	reports, err := db.Reports(ctx, s.operator(), c.Project, c.Judge)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
 		if reports == nil {
-			reports = []calibration.Report{}
+			reports = []store.TrustedReport{}
 		}
 		return s.writeJSON(reports)
 	}
@@ -42,14 +39,14 @@ func (c calibrationCmd) Run(ctx context.Context, s *state) (err error) {
 		return nil
 	}
 	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "JUDGE\tMODEL\tVERSION\tN\tAGREEMENT\tKAPPA\tPEOPLE'S KAPPA")
+	fmt.Fprintln(w, "JUDGE\tMODEL\tVERSION\tN\tAGREEMENT\tKAPPA\tPEOPLE'S KAPPA\tTRUST")
 	for _, r := range reports {
 		people := "-"
 		if r.HumanHuman != nil {
 			people = estimate(r.HumanHuman.CohenKappa.Estimate)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Judge, r.Model, shortHash(r.PromptVersion), thousands(r.N),
-			estimate(r.Agreement), estimate(r.CohenKappa.Estimate), people)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Judge, r.Model, shortHash(r.PromptVersion), thousands(r.N),
+			estimate(r.Agreement), estimate(r.CohenKappa.Estimate), people, r.Trust.State)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -59,9 +56,26 @@ func (c calibrationCmd) Run(ctx context.Context, s *state) (err error) {
 		if !r.Headline {
 			text += " (" + r.HeadlineReason + ")"
 		}
-		fmt.Fprintf(s.stdout, "\n%s by %s: %s\n", r.Judge, r.Model, text)
+		fmt.Fprintf(s.stdout, "\n%s by %s: %s\n%s\n", r.Judge, r.Model, text, trustLines(r.Trust))
 	}
 	return nil
+}
+
+// trustLines say the state and each rule that is not met.
+func trustLines(t store.TrustView) string {
+	line := string(t.State)
+	if t.Since != nil {
+		line += t.Since.Format(" since 2006-01-02 15:04")
+	}
+	if t.State == judge.Suspended {
+		line += fmt.Sprintf(" by %s: %s", t.By, t.Reason)
+	}
+	for _, r := range t.Rules {
+		if !r.Met {
+			line += fmt.Sprintf("\n  not met: %s: %s. %s", r.Asks, r.Shows, r.Detail)
+		}
+	}
+	return line
 }
 
 // estimate writes a figure with its interval, or why there is none.

@@ -21,6 +21,7 @@ type gateCmd struct {
 	JUnit         string   `name:"junit" help:"Write a JUnit XML report to this file." placeholder:"FILE"`
 	JSON          string   `name:"json" help:"Write every figure with its interval to this file; - is standard output." placeholder:"FILE"`
 	Summary       string   `help:"Write a summary in Markdown to this file. Without, and where GITHUB_STEP_SUMMARY names a file, it is added there." placeholder:"FILE.md"`
+	RequireTrust  bool     `name:"require-trusted" help:"Every judge must be trusted by the rules of the project's policy, whether the policy asks for that or not."`
 	AllowPending  bool     `name:"allow-pending" help:"Let evaluations that wait for people not stop the release."`
 }
 
@@ -29,7 +30,7 @@ func (gateCmd) Help() string {
 	return `Judges a file as countersign judge does, without a server, and decides whether it may be released.
 
 Exit codes: 0 passed; 1 the gate failed; 2 bad usage or input; 3 a judge is not trusted (kappa under the minimum,
-or too few labels); 4 evaluations wait for people and --allow-pending is not given. Where several hold, the first
+too few labels, suspended, or not trusted where that is asked); 4 evaluations wait for people and --allow-pending is not given. Where several hold, the first
 of 2, 3, 1, 4 counts. 130: stopped before it could decide; with --out the same command goes on.
 
 Evaluations are written only with --out. docs/ci.md has a workflow to start from.`
@@ -104,7 +105,7 @@ func (c gateCmd) options(s *state) (release.Options, error) {
 	}
 	return release.Options{
 		PassThreshold: c.PassThreshold, MinPassRate: c.MinPassRate, MinKappa: c.MinKappa,
-		Baseline: c.Baseline, AllowPending: c.AllowPending,
+		Baseline: c.Baseline, AllowPending: c.AllowPending, RequireTrusted: c.RequireTrust,
 	}, nil
 }
 
@@ -112,9 +113,12 @@ func (c gateCmd) options(s *state) (release.Options, error) {
 // labels count where the file brings none or too few.
 func (c gateCmd) knownOf(ctx context.Context, s *state, tally *release.Tally) (in release.Input, err error) {
 	db, err := c.project(ctx, s)
+	if db == nil && err == nil && c.RequireTrust {
+		err = usagef("--require-trusted asks the project's rules of trust, and there is no project: name the data with --data")
+	}
 	if db == nil || err != nil {
 		return in, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	return projectKnows(ctx, s, db, c.Project, tally.Raters())
+	return db.ReleaseKnown(ctx, s.operator(), c.Project, tally.Raters())
 }

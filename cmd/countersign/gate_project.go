@@ -11,7 +11,6 @@ import (
 	"os"
 
 	"github.com/countersign/countersign/judge"
-	"github.com/countersign/countersign/judge/calibration"
 	"github.com/countersign/countersign/judge/release"
 	"github.com/countersign/countersign/store"
 )
@@ -112,43 +111,4 @@ func boundedLine(r *bufio.Reader, most int) (line []byte, err error) {
 			return line, err
 		}
 	}
-}
-
-// projectKnows are the labels of a project on these judges.
-func projectKnows(ctx context.Context, s *state, db *store.Store, project string, raters []release.Rater) (in release.Input, err error) {
-	asked := map[string]bool{}
-	for _, r := range raters {
-		if asked[r.Judge] {
-			continue
-		}
-		asked[r.Judge] = true
-		counts, err := db.CalibrationCounts(ctx, s.operator(), project, r.Judge)
-		if errors.Is(err, store.ErrNotFound) {
-			in.Notes = append(in.Notes, fmt.Sprintf("There is no project %s that knows judge %s, so only labels of the file count for it.", project, r.Judge))
-			continue
-		}
-		if err != nil {
-			return in, err
-		}
-		reports, err := calibration.ComposeAll(counts)
-		if err != nil {
-			return in, err
-		}
-		in.Calibration = append(in.Calibration, reports...)
-		drawn, err := db.DrawnLabels(ctx, s.operator(), project, r.Judge)
-		if err != nil {
-			return in, err
-		}
-		for _, l := range drawn {
-			if l.Human.Verdict == "" || l.Human.Abstained || l.Judge.Verdict == "" {
-				continue
-			}
-			in.Labels = append(in.Labels, release.ProjectLabel{
-				Rater:       release.Rater{Judge: r.Judge, Model: l.Model, PromptVersion: l.PromptVersion},
-				JudgePasses: l.Judge.Verdict == judge.Pass, PeoplePass: l.Human.Verdict == judge.Pass,
-				Probability: l.InclusionProbability, N: l.N,
-			})
-		}
-	}
-	return in, nil
 }

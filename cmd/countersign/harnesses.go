@@ -134,7 +134,7 @@ func (h *harnesses) build(ctx context.Context, project store.Project, own []judg
 	}
 	config := h.shared
 	config.Judges, config.Policy = all, project.Policy
-	config.Trusted = (&trust{db: h.db, log: h.state.log, project: project.Name}).trusted
+	config.Trust = (&keptTrust{db: h.db, log: h.state.log, project: project.Name}).of
 	return harness.New(config)
 }
 

@@ -179,6 +179,7 @@ func (v service) work(ctx context.Context, listener net.Listener, site *web.Serv
 	group.Go(func() error { return v.judges.keepRerunning(ctx, wake) })
 	group.Go(func() error { return keepUp(ctx, v.state, v.db) })
 	group.Go(func() error { return keepLooks(ctx, v.state, v.db) })
+	group.Go(func() error { return keepTrust(ctx, v.state, v.db) })
 	group.Go(func() error {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve: %w", err)

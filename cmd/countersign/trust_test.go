@@ -1,11 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/judge/release"
 	"github.com/countersign/countersign/store"
 )
 
@@ -20,6 +22,8 @@ func TestUntrustedJudge(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.Policy.RandomAudit, p.Policy.BoundaryAudit = 0, 0
+		enough := 60
+		p.Policy.Trust = &judge.TrustRules{MinLabels: &enough}
 		p.Policy.Reasons = map[string]judge.Switch{judge.ReasonUntrustedJudge: {High: judge.SwitchOn, Standard: judge.SwitchOn}}
 		if _, err := db.SetPolicy(t.Context(), store.Operator("test"), project, p.Policy, ""); err != nil {
 			t.Fatal(err)
@@ -62,6 +66,47 @@ func TestUntrustedJudge(t *testing.T) {
 	mustRun(t, exitOK, home.env, "import", "--judge", fresh("after"))
 	if got := reasons(store.DefaultProject, "after"); len(got) != 0 {
 		t.Errorf("after 60 labels that agree: %v", got)
+	}
+	// The gate asks for trust where the policy lets only trusted judges decide.
+	gated := fresh("gated")
+	if got := mustRun(t, exitOK, home.env, "gate", gated); !strings.Contains(got.out.String(), "trusted by the rules of the project's policy") {
+		t.Errorf("the gate of a trusted judge: %s", got.out.String())
+	}
+	if got := mustRun(t, release.Untrusted.ExitCode(), home.env, "gate", "--project", "other", gated); !strings.Contains(got.out.String(), "advisory") {
+		t.Errorf("the gate where nobody labelled: %s", got.out.String())
+	}
+
+	db = home.open(t)
+	p, err := db.ProjectNamed(t.Context(), store.DefaultProject)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Policy.Reasons = nil // nobody asks for trust any more
+	if _, err := db.SetPolicy(t.Context(), store.Operator("test"), store.DefaultProject, p.Policy, ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Suspend(t.Context(), store.Operator("test"), store.DefaultProject, store.RaterVersion{Judge: "reference", Model: "m", PromptVersion: "v"}, "its answers changed"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, exitOK, home.env, "import", "--judge", fresh("suspended"))
+	if got := reasons(store.DefaultProject, "suspended"); len(got) != 1 || got[0].Code != judge.ReasonUntrustedJudge || !strings.Contains(got[0].Detail, "suspended by test: its answers changed") {
+		t.Errorf("by a suspended judge, where nobody asks for trust: %v", got)
+	}
+	var reports []store.TrustedReport
+	if err := json.Unmarshal(mustRun(t, exitOK, home.env, "calibration", "--judge", "reference", "--json").out.Bytes(), &reports); err != nil {
+		t.Fatal(err)
+	}
+	if len(reports) != 1 || reports[0].Trust.State != judge.Suspended || reports[0].Trust.ByRules != judge.Trusted || len(reports[0].Trust.Rules) != 5 {
+		t.Errorf("calibration --json: %+v", reports)
+	}
+	if got := mustRun(t, exitOK, home.env, "calibration"); !strings.Contains(got.out.String(), "by test: its answers changed") {
+		t.Errorf("calibration: %s", got.out)
+	}
+	if got := mustRun(t, release.Untrusted.ExitCode(), home.env, "gate", gated); !strings.Contains(got.out.String(), "suspended by test: its answers changed") {
+		t.Errorf("the gate of a suspended judge: %s", got.out.String())
 	}
 	mustRun(t, exitOK, home.env, "import", "--project", "other", "--judge", fresh("elsewhere"))
 	if got := reasons("other", "elsewhere"); len(got) != 1 || got[0].Code != judge.ReasonUntrustedJudge {

@@ -178,13 +178,16 @@ func (s scale) pairs(all []PairCounts) ([]Pair, error) {
 
 // ratesOf counts by verdicts, whatever scale the coefficients use.
 func ratesOf(pairs []pairing) Rates {
-	var bad, good, caught, missed, alarms int
+	var bad, good, caught, missed, alarms, passed int
 	for _, p := range pairs {
 		if p.first.abstained || p.second.abstained || p.second.verdict == "" {
 			continue
 		}
 		fails := p.second.verdict == verdictScale[2]
 		passes := p.second.verdict == verdictScale[0]
+		if passes && p.first.verdict != "" {
+			passed += p.n
+		}
 		switch p.first.verdict {
 		case verdictScale[2]:
 			bad += p.n
@@ -206,8 +209,11 @@ func ratesOf(pairs []pairing) Rates {
 		Misses:      shareOf(missed, bad, "people failed no trace"),
 		FalseAlarms: shareOf(alarms, good, "people passed no trace"),
 		FlagsRight:  shareOf(caught, caught+alarms, "the judge failed no trace that people passed or failed"),
+		WrongPasses: shareOf(missed, passed, noPasses),
 	}
 }
+
+const noPasses = "people judged nothing that the judge passed"
 
 func shareOf(x, n int, none string) agreement.Estimate {
 	if n == 0 {

@@ -58,6 +58,8 @@ type Weighted struct {
 	Specificity agreement.Estimate `json:"specificity"`
 	PPV         agreement.Estimate `json:"ppv"`
 	NPV         agreement.Estimate `json:"npv"`
+	// WrongPasses: of what the judge passes, the share that people fail.
+	WrongPasses agreement.Estimate `json:"wrong_passes"`
 	// Unequal says that not all labels have one weight, so that these figures
 	// differ from unweighted ones.
 	Unequal bool `json:"unequal_weights"`
@@ -215,7 +217,7 @@ var verdictDone = map[judge.Verdict]string{judge.Pass: "passed", judge.Borderlin
 // refuse makes every figure undefined for one reason.
 func (p *Population) refuse() {
 	e := agreement.Estimate{N: p.Labelled, Undefined: p.Refused}
-	p.Weighted = Weighted{N: p.Labelled, Agreement: e, CohenKappa: e, Sensitivity: e, Specificity: e, PPV: e, NPV: e}
+	p.Weighted = Weighted{N: p.Labelled, Agreement: e, CohenKappa: e, Sensitivity: e, Specificity: e, PPV: e, NPV: e, WrongPasses: e}
 	p.BeggGreenes = BeggGreenes{e, e, e}
 	p.PassRate.HumanOnly, p.PassRate.Corrected = e, e
 	p.PassRate.Text = "The share of all work that people would pass is not known: " + p.Refused + "."
@@ -283,6 +285,7 @@ func (p *Population) weigh(drawn []drawnLabel, main comparison) error {
 	w.Specificity = byVerdict.Share(func(h, j int) bool { return j != placeFail }, good, "people passed no trace", Level)
 	w.PPV = byVerdict.Share(bad, flagged, "the judge failed no trace that people passed or failed", Level)
 	w.NPV = byVerdict.Share(good, passed, "the judge failed every trace that people passed or failed", Level)
+	w.WrongPasses = byVerdict.Share(bad, func(_, j int) bool { return j == placePass }, noPasses, Level)
 	p.Weighted = w
 	return nil
 }

@@ -142,6 +142,9 @@ type Rates struct {
 	// FlagsRight: of what the judge fails and people pass or fail, the share
 	// that people fail. It moves with how common failures are in the sample.
 	FlagsRight agreement.Estimate `json:"flags_right"`
+	// WrongPasses: of what the judge passes and people judged, the share that people
+	// fail. It moves with how common failures are in the sample.
+	WrongPasses agreement.Estimate `json:"wrong_passes"`
 }
 
 // Pair is the agreement of two reviewers about the same traces.

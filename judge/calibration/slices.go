@@ -7,11 +7,12 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/judge/agreement"
 )
 
 // MinSlice is the number of labels under which a slice has no kappa.
-const MinSlice = 30
+const MinSlice = judge.LeastSliceLabels
 
 // Slice is the agreement on the labels that share a domain, stakes or a reason.
 // Several slices are looked at at once, so their intervals are wider: at the level

@@ -29,10 +29,11 @@ type Config struct {
 	EngineByName, ModelsByName bool
 
 	Policy judge.Policy // DefaultPolicy when it is zero
-	// Trusted says whether the version of the judge, by the model that made an
-	// evaluation, has passed its calibration gate, and if not, why. It is asked
-	// where the policy wants untrusted_judge; nil: no version is known to have.
-	Trusted func(ctx context.Context, e *judge.Evaluation) (ok bool, detail string)
+	// Trust says how far the version of the judge, by the model that made an
+	// evaluation, is trusted, and if not, why. What is advisory goes to people where
+	// the policy wants untrusted_judge, what is suspended always. nil: nothing is
+	// known, and everything is advisory.
+	Trust func(ctx context.Context, e *judge.Evaluation) (state judge.TrustState, why string)
 	// Key is the installation's key, from which fences get their nonce. An
 	// empty key still gives fences, but ones that a trace's author can compute.
 	Key []byte

@@ -125,6 +125,9 @@ func TestRoutingByPolicy(t *testing.T) {
 
 		{"untrusted, asked for", factual("a", sound), "", "reasons: {untrusted_judge: [high]}", false, "", "untrusted_judge"},
 		{"trusted, asked for", factual("trusted", sound), "", "reasons: {untrusted_judge: on}", false, "", ""},
+		{"advisory, not asked for", factual("a", sound), "", "reasons: {untrusted_judge: off}", false, "", ""},
+		{"suspended, not asked for", factual("suspended", sound), "", "reasons: {untrusted_judge: off}", false, "untrusted_judge", "untrusted_judge"},
+		{"suspended, asked for", factual("suspended", sound), "", "reasons: {untrusted_judge: on}", false, "untrusted_judge", "untrusted_judge"},
 
 		{"every audit", factual("a", sound), "", "audit: {random: 1, boundary: 1}", false, "random_audit", "random_audit"},
 		{"every audit near a boundary", factual("a", with(func(r *judge.Reading) { r.Score = 0.82 })), "", "audit: {random: 0, boundary: 1}", false, "boundary_audit", "boundary_audit"},
@@ -142,8 +145,12 @@ func TestRoutingByPolicy(t *testing.T) {
 				}
 				h := newHarness(t, func(c *harness.Config) {
 					c.Judges, c.Policy, c.Audit = []judge.Judge{tt.judge}, readPolicy(t, tt.policy), true
-					c.Trusted = func(_ context.Context, e *judge.Evaluation) (bool, string) {
-						return e.Judge == "trusted", "its agreement is too low"
+					c.Trust = func(_ context.Context, e *judge.Evaluation) (judge.TrustState, string) {
+						state, is := map[string]judge.TrustState{"trusted": judge.Trusted, "suspended": judge.Suspended}[e.Judge]
+						if !is {
+							state = judge.Advisory
+						}
+						return state, "its agreement is too low"
 					}
 				}, oracle{given: judge.Given{Report: json.RawMessage(`{}`), Undecided: tt.undecided}})
 				e := evaluate(t, h, judge.Trace{ID: "t", Domain: tt.domain, Stakes: stakes, Output: "o"}, byRules(tt.judge.Name))

@@ -80,8 +80,8 @@ func verdict(j *judge.Judge, r *judge.Reading, undecided bool, under judge.Effec
 // nil when there is no judge or no valid report.
 func (h *Harness) route(ctx context.Context, j *judge.Judge, e *judge.Evaluation, r *judge.Reading, under judge.Effective) *judge.Draw {
 	e.Reasons = append(e.Reasons, reasons(j, e, r, under)...)
-	if r != nil && under.On(j, judge.ReasonUntrustedJudge) {
-		e.Reasons = append(e.Reasons, h.untrusted(ctx, e)...)
+	if r != nil {
+		e.Reasons = append(e.Reasons, h.untrusted(ctx, e, under.On(j, judge.ReasonUntrustedJudge))...)
 	}
 	slices.SortStableFunc(e.Reasons, func(a, b judge.Reason) int {
 		return cmp.Compare(judge.ReasonRank(a.Code), judge.ReasonRank(b.Code))
@@ -103,19 +103,20 @@ func (h *Harness) route(ctx context.Context, j *judge.Judge, e *judge.Evaluation
 	return draw
 }
 
-// untrusted asks whether the judge's version may be accepted without a person.
-func (h *Harness) untrusted(ctx context.Context, e *judge.Evaluation) []judge.Reason {
-	detail := "no calibration of this judge is known here, and the policy accepts only judges that passed theirs"
-	if h.config.Trusted != nil {
-		ok, why := h.config.Trusted(ctx, e)
-		if ok {
-			return nil
-		}
-		if why != "" {
-			detail = why
-		}
+// untrusted asks whether the judge's version may be accepted without a person. A
+// suspended one may not, whether the policy asks for trust or not.
+func (h *Harness) untrusted(ctx context.Context, e *judge.Evaluation, asked bool) []judge.Reason {
+	state, why := judge.Advisory, ""
+	if h.config.Trust != nil {
+		state, why = h.config.Trust(ctx, e)
 	}
-	return []judge.Reason{{Code: judge.ReasonUntrustedJudge, Detail: detail}}
+	if state == judge.Trusted || state != judge.Suspended && !asked {
+		return nil
+	}
+	if why == "" {
+		why = "no calibration of this judge is known here, and the policy accepts only judges that passed theirs"
+	}
+	return []judge.Reason{{Code: judge.ReasonUntrustedJudge, Detail: why}}
 }
 
 // reasons are those that one evaluation by itself gives, from what its report

@@ -126,7 +126,7 @@ func (c *Correction) judge(of [2]int, drawn [2]labels) {
 			n, verdict, 100*bound.High))
 	}
 	if c.Source == FromProject {
-		c.Notes = append(c.Notes, "The labels are the project's, of other traces: the correction holds if the judge errs here as it did there.")
+		c.Notes = append(c.Notes, "The labels are the project's, also of other traces: the correction holds if the judge errs here as it did there.")
 	}
 }
 

@@ -16,6 +16,22 @@ type Input struct {
 	Calibration []calibration.Report
 	Labels      []ProjectLabel
 	Notes       []string
+	// Trust is what a project keeps of these judges; nil: there is no project.
+	Trust []ProjectTrust
+	// Pending evaluations wait for a judge.
+	Pending int
+	// Stored: the candidate is a run of a project and no file.
+	Stored bool
+}
+
+// trustOf a judge in the project. One that it knows nothing of is advisory.
+func (in Input) trustOf(key groupKey) ProjectTrust {
+	for _, t := range in.Trust {
+		if t.Rater == (Rater{key.judge, key.model, key.version}) {
+			return t
+		}
+	}
+	return ProjectTrust{}
 }
 
 // methods say how the figures are made.
@@ -51,11 +67,9 @@ func (y *Tally) Decide(in Input) (Report, error) {
 	}
 	r.Overall.PassRate = r.Overall.passRate()
 	r.Rules = append(r.Rules, y.inputRules(in, r.Overall.Counts, unrated)...)
-	if y.options.MinKappa != nil {
-		for _, key := range y.keys() {
-			if g := y.groups[key]; g.judged > 0 {
-				r.Rules = append(r.Rules, r.trustRule(key, *y.options.MinKappa))
-			}
+	for _, key := range y.keys() {
+		if y.groups[key].judged > 0 {
+			r.Rules = append(r.Rules, r.trustRules(key, y.options, in.trustOf(key).Required)...)
 		}
 	}
 	if y.options.MinPassRate != nil {
@@ -72,7 +86,10 @@ func (y *Tally) Decide(in Input) (Report, error) {
 		r.Rules = append(r.Rules, c.rules()...)
 		r.Notes = append(r.Notes, y.changed()...)
 	}
-	r.Rules = append(r.Rules, waitingRule(r.Overall.Counts, y.options.AllowPending))
+	if in.Pending > 0 {
+		r.Rules = append(r.Rules, Rule{Name: "judging", Outcome: Pending, Detail: count(in.Pending, "evaluation waits", "evaluations wait") + " for a judge, so the whole is not judged yet"})
+	}
+	r.Rules = append(r.Rules, waitingRule(r.Overall.Counts, y.options.AllowPending, in.Stored))
 	r.note(y)
 	r.conclude()
 	return r, nil
@@ -83,6 +100,8 @@ func (y *Tally) judged(g *group, key groupKey, in Input) (Judged, error) {
 	if err != nil {
 		return Judged{}, err
 	}
+	known := in.trustOf(key)
+	trust.State, trust.Why = known.State, known.Why
 	j := Judged{
 		Judge: key.judge, Model: key.model, Engine: key.engine, PromptVersion: key.version, Counts: g.counts,
 		PassRate: g.counts.passRate(), Correction: g.correct(key, y.options, in.Labels), Trust: trust, DecidedBy: ByDecided,
@@ -101,6 +120,8 @@ func (y *Tally) inputRules(in Input, all Counts, unrated int) []Rule {
 		bad = append(bad, rule(fmt.Sprintf("%s could not be read: correct them, so that the whole candidate is judged", count(in.BadLines, "line", "lines"))))
 	}
 	switch {
+	case in.Stored && all.Evaluations == 0:
+		bad = append(bad, rule("no judge has judged anything of it"))
 	case in.Traces == 0:
 		bad = append(bad, rule("there is no trace to judge"))
 	case all.Evaluations == 0:
@@ -121,13 +142,21 @@ func (y *Tally) inputRules(in Input, all Counts, unrated int) []Rule {
 	return []Rule{{Name: "input", Outcome: Passed, Detail: fmt.Sprintf("%s, %s", traces(in.Traces), count(all.Evaluations, "evaluation", "evaluations"))}}
 }
 
-func (r Report) trustRule(key groupKey, minimum float64) Rule {
+// trustRules of a judge: kappa against its minimum where one is asked for, else what
+// the project keeps where that is asked for.
+func (r Report) trustRules(key groupKey, o Options, required bool) (rules []Rule) {
 	for _, j := range r.Judges {
-		if (groupKey{j.Judge, j.PromptVersion, j.Model, j.Engine}) == key {
-			return j.Trust.rule(key, minimum)
+		if (groupKey{j.Judge, j.PromptVersion, j.Model, j.Engine}) != key {
+			continue
+		}
+		if o.MinKappa != nil {
+			rules = append(rules, j.Trust.rule(key, *o.MinKappa))
+		}
+		if rule, asked := j.Trust.stateRule(key, o.MinKappa == nil && (required || o.RequireTrusted)); asked {
+			rules = append(rules, rule)
 		}
 	}
-	return Rule{} // each key has its row
+	return rules
 }
 
 // passRule holds the pass rate against its minimum.
@@ -157,7 +186,7 @@ func (j Judged) passRule(minimum float64, allowPending bool) Rule {
 	return r
 }
 
-func waitingRule(c Counts, allowed bool) Rule {
+func waitingRule(c Counts, allowed, stored bool) Rule {
 	r := Rule{Name: "waiting", Outcome: Passed, Detail: "no evaluation waits for people"}
 	if c.Waiting == 0 {
 		return r
@@ -171,6 +200,10 @@ func waitingRule(c Counts, allowed bool) Rule {
 		return r
 	}
 	r.Outcome = Pending
+	if stored {
+		r.Detail += ": settle them in the queue"
+		return r
+	}
 	r.Detail += ": settle them with adjudicated labels in the file, or allow them with --allow-pending"
 	return r
 }

@@ -68,6 +68,8 @@ type Options struct {
 	Baseline string `json:"baseline"`
 	// AllowPending: evaluations that wait for people do not stop the release.
 	AllowPending bool `json:"allow_pending"`
+	// RequireTrusted: every judge must be trusted by the rules of its project.
+	RequireTrusted bool `json:"require_trusted"`
 }
 
 // Counts of evaluations.
@@ -137,7 +139,7 @@ func (j Judged) rate() agreement.Estimate {
 
 // Rule is one rule of a gate as it came out.
 type Rule struct {
-	// Name is input, trust, pass_rate, baseline or waiting.
+	// Name is input, trust, pass_rate, baseline, judging or waiting.
 	Name string `json:"name"`
 	// Judge, Model and PromptVersion say of whom; empty: of the whole candidate.
 	Judge         string  `json:"judge,omitempty"`

@@ -24,14 +24,14 @@ func (r Report) Markdown(w io.Writer) error {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", escaped(rule.Title()), rule.Outcome.words(), escaped(rule.Detail))
 	}
 	fmt.Fprintf(&b, "\n### Pass rates, with %g%% intervals\n\n", 100*r.ConfLevel)
-	b.WriteString("| judge | model | decided | pass rate | judge only | labels only | corrected | kappa | labels |\n|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| judge | model | decided | pass rate | judge only | labels only | corrected | kappa | labels | trust |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, j := range r.Judges {
-		fmt.Fprintf(&b, "| %s | %s | %d of %d | %s | %s | %s | %s | %s | %s |\n", escaped(j.Judge), escaped(j.Model), j.Decided, j.Evaluations,
+		fmt.Fprintf(&b, "| %s | %s | %d of %d | %s | %s | %s | %s | %s | %s | %s |\n", escaped(j.Judge), escaped(j.Model), j.Decided, j.Evaluations,
 			known(j.PassRate, share), known(j.Correction.JudgeOnly, share), known(j.Correction.HumanOnly, share), known(j.Correction.Corrected, share),
-			j.Trust.cell(), j.Trust.labels())
+			j.Trust.cell(), j.Trust.labels(), j.Trust.state())
 	}
 	if len(r.Judges) > 1 {
-		fmt.Fprintf(&b, "| all | | %d of %d | %s | | | | | |\n", r.Overall.Decided, r.Overall.Evaluations, known(r.Overall.PassRate, share))
+		fmt.Fprintf(&b, "| all | | %d of %d | %s | | | | | | |\n", r.Overall.Decided, r.Overall.Evaluations, known(r.Overall.PassRate, share))
 	}
 	if c := r.Baseline; c != nil {
 		fmt.Fprintf(&b, "\n### Against %s\n\n%s decided in both.\n\n", code(c.Name), traces(c.Paired))
@@ -94,6 +94,14 @@ func (t Trust) cell() string {
 		return "not enough labels"
 	}
 	return known(t.CohenKappa.Estimate, figure)
+}
+
+// state is what the project keeps, or a dash without one.
+func (t Trust) state() string {
+	if t.State == "" {
+		return "–"
+	}
+	return string(t.State)
 }
 
 func (t Trust) labels() string {

@@ -14,11 +14,11 @@ func (r Report) Text(w io.Writer) error {
 		fmt.Fprintf(table, "%s\t%s\t%s\n", plain(rule.Title()), rule.Outcome.words(), plain(rule.Detail))
 	}
 	fmt.Fprintln(table)
-	fmt.Fprintln(table, "JUDGE\tMODEL\tDECIDED\tPASS RATE\tJUDGE ONLY\tLABELS ONLY\tCORRECTED\tKAPPA\tLABELS")
+	fmt.Fprintln(table, "JUDGE\tMODEL\tDECIDED\tPASS RATE\tJUDGE ONLY\tLABELS ONLY\tCORRECTED\tKAPPA\tLABELS\tTRUST")
 	for _, j := range r.Judges {
-		fmt.Fprintf(table, "%s\t%s\t%d of %d\t%s\t%s\t%s\t%s\t%s\t%s\n", plain(j.Judge), plain(j.Model), j.Decided, j.Evaluations,
+		fmt.Fprintf(table, "%s\t%s\t%d of %d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", plain(j.Judge), plain(j.Model), j.Decided, j.Evaluations,
 			known(j.PassRate, share), known(j.Correction.JudgeOnly, share), known(j.Correction.HumanOnly, share), known(j.Correction.Corrected, share),
-			j.Trust.cell(), j.Trust.labels())
+			j.Trust.cell(), j.Trust.labels(), j.Trust.state())
 	}
 	if len(r.Judges) > 1 {
 		fmt.Fprintf(table, "all\t\t%d of %d\t%s\n", r.Overall.Decided, r.Overall.Evaluations, known(r.Overall.PassRate, share))

@@ -1,8 +1,10 @@
 package release
 
 import (
+	"cmp"
 	"fmt"
 
+	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/judge/agreement"
 	"github.com/countersign/countersign/judge/calibration"
 )
@@ -21,8 +23,38 @@ type Trust struct {
 	Enough   bool   `json:"enough"`
 	TooFew   string `json:"too_few,omitempty"`
 	Sampling string `json:"sampling"`
+	// State is what the project keeps of this judge, version and model; empty: there is
+	// no project. Why says what is not met, or who suspended it.
+	State judge.TrustState `json:"state"`
+	Why   string           `json:"why,omitempty"`
 
 	report calibration.Report
+}
+
+// ProjectTrust is what a project keeps of how far a judge is trusted.
+type ProjectTrust struct {
+	Rater
+	State judge.TrustState
+	Why   string
+	// Required: the project lets only trusted judges decide.
+	Required bool
+}
+
+// stateRule holds what the project keeps against what is asked. A suspended judge
+// fails whatever is asked; there is no rule where nothing is asked and it is not.
+func (t Trust) stateRule(key groupKey, required bool) (r Rule, asked bool) {
+	r = Rule{Name: "trust", Judge: key.judge, Model: key.model, PromptVersion: key.version, Outcome: Untrusted}
+	switch {
+	case t.State == judge.Suspended:
+		r.Detail = t.Why + "; a lead has to resume it"
+	case !required:
+		return r, false
+	case t.State == judge.Trusted:
+		r.Outcome, r.Detail = Passed, "trusted by the rules of the project's policy"
+	default:
+		r.Detail = "not trusted by the rules of the project's policy: " + cmp.Or(t.Why, "no project knows it")
+	}
+	return r, true
 }
 
 func trustOf(source string, r calibration.Report) Trust {

@@ -83,7 +83,7 @@ func (r Rule) subject() string {
 // Title names a rule for people.
 func (r Rule) Title() string {
 	name := map[string]string{
-		"input": "Input", "trust": "Trust in the judge", "pass_rate": "Pass rate", "baseline": "No worse than the baseline", "waiting": "Nothing waits",
+		"input": "Input", "trust": "Trust in the judge", "pass_rate": "Pass rate", "baseline": "No worse than the baseline", "judging": "All is judged", "waiting": "Nothing waits",
 	}[r.Name]
 	if s := strings.TrimSuffix(r.subject(), ": "); s != "" {
 		name += ", " + s
