@@ -136,7 +136,10 @@ func mayCompare(who []calibration.Competitor) error {
 
 func compared(ctx context.Context, q querier, a Actor, projectID, judgeName string, who []calibration.Competitor) (c Compared, err error) {
 	c.Who = who
-	on := comparison{projectID, judgeName, who, waitingFor(a, projectID, judgeName)}
+	on := comparison{projectID: projectID, judge: judgeName, who: who, waiting: waitingFor(a, projectID, judgeName)}
+	if err := on.findSeveral(ctx, q); err != nil {
+		return c, err
+	}
 	if c.Labels, c.Ordinal, err = commonScale(ctx, q, projectID, judgeName, who); err != nil {
 		return c, err
 	}
@@ -158,6 +161,7 @@ type comparison struct {
 	projectID, judge string
 	who              []calibration.Competitor
 	waiting          sealing // a list of the traces that wait for the reader
+	several          bool    // a trace may have several evaluations by one of who
 }
 
 // waitingFor lists the traces of which an evaluation by the judge is sealed for an
@@ -173,28 +177,47 @@ func waitingFor(a Actor, projectID, judgeName string) sealing {
 		args: []any{projectID, judgeName, a.UserID, a.UserID}}
 }
 
-// from joins the evaluations e0, e1, … of those compared on one trace.
-func (on comparison) from() (sql string, args []any) {
+// from joins the evaluations e0, e1, … of those compared on one trace, between tables
+// that come before and after them. CROSS JOIN: SQLite, which has no statistics, begins
+// with the one on the left.
+func (on comparison) from(before, after string) (sql string, args []any) {
 	var b strings.Builder
-	b.WriteString(`FROM evaluations e0`)
-	for i := 1; i < len(on.who); i++ {
+	b.WriteString(`
+FROM ` + before + `evaluations e0`)
+	for i := range on.who[1:] {
+		fmt.Fprintf(&b, ` CROSS JOIN evaluations e%d`, i+1)
+	}
+	b.WriteString(after + ` WHERE e0.project_id = ?`)
+	args = append(args, on.projectID)
+	for i, c := range on.who {
 		e := fmt.Sprintf("e%d", i)
-		b.WriteString(` JOIN evaluations ` + e + ` ON ` + e + `.trace_id = e0.trace_id AND ` + competitorIs(e) + ` AND ` + newestOfIts(e))
-		args = append(args, on.judge, on.who[i].PromptVersion, on.who[i].Model)
+		b.WriteString(` AND ` + competitorIs(e))
+		args = append(args, on.judge, c.PromptVersion, c.Model)
+		if i > 0 {
+			b.WriteString(` AND ` + e + `.trace_id = e0.trace_id`)
+		}
+		if on.several {
+			b.WriteString(` AND ` + newestOfIts(e))
+		}
 	}
 	return b.String(), args
-}
-
-// where is the condition on e0 that goes with from.
-func (on comparison) where() (sql string, args []any) {
-	return ` WHERE e0.project_id = ? AND ` + competitorIs("e0") + ` AND ` + newestOfIts("e0"),
-		[]any{on.projectID, on.judge, on.who[0].PromptVersion, on.who[0].Model}
 }
 
 // newestOfIts says that a trace has no newer evaluation by the same version and model.
 func newestOfIts(e string) string {
 	return `NOT EXISTS (SELECT 1 FROM evaluations n WHERE n.trace_id = ` + e + `.trace_id AND n.judge = ` + e + `.judge
-        AND n.prompt_version = ` + e + `.prompt_version AND ` + raterOf("n") + ` = ` + raterOf(e) + ` AND n.verdict <> '' AND n.id > ` + e + `.id)`
+    AND n.prompt_version = ` + e + `.prompt_version AND ` + raterOf("n") + ` = ` + raterOf(e) + ` AND n.verdict <> '' AND n.id > ` + e + `.id)`
+}
+
+// findSeveral asks whether any trace has several evaluations by one of those compared,
+// so that most comparisons need not look for them trace by trace, which takes longer
+// than all the rest.
+func (on *comparison) findSeveral(ctx context.Context, q querier) error {
+	from, args := on.from("", "")
+	var pairs, traces int
+	err := q.QueryRowContext(ctx, `SELECT count(*), count(DISTINCT e0.trace_id) `+from, args...).Scan(&pairs, &traces)
+	on.several = pairs > traces
+	return err
 }
 
 // waits is the condition that a trace waits for the reader.
@@ -202,8 +225,7 @@ func (on comparison) waits() string { return `e0.trace_id IN (` + on.waiting.sql
 
 // readLabelled reads the traces that people labelled and all compared judged.
 func (on comparison) readLabelled(ctx context.Context, q querier, c *Compared) error {
-	from, joined := on.from()
-	where, conditions := on.where()
+	from, args := on.from(`consensus c CROSS JOIN `, ` JOIN traces t ON t.id = e0.trace_id`)
 	said := ""
 	for i := range on.who {
 		said += fmt.Sprintf(", e%d.label, e%d.verdict", i, i)
@@ -222,9 +244,8 @@ func (on comparison) readLabelled(ctx context.Context, q querier, c *Compared) e
 		return r.Scan(into...)
 	}, `
 SELECT t.external_id, t.domain, t.stakes, c.cluster, c.label, c.verdict, c.abstained OR c.tied, c.visible`+said+`
-`+from+` JOIN consensus c ON c.project_id = e0.project_id AND c.judge = e0.judge AND c.trace_id = e0.trace_id
-JOIN traces t ON t.id = e0.trace_id`+where+` AND NOT `+on.waits()+`
-ORDER BY e0.trace_id`, slices.Concat(joined, conditions, on.waiting.args)...)
+`+from+` AND c.project_id = e0.project_id AND c.judge = e0.judge AND c.trace_id = e0.trace_id AND NOT `+on.waits()+`
+ORDER BY e0.trace_id`, append(args, on.waiting.args...)...)
 	for _, v := range rows {
 		if v.visible {
 			c.Visible = append(c.Visible, v.ComparedTrace)

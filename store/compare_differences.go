@@ -52,17 +52,15 @@ func (on comparison) differences(ctx context.Context, q querier, labelled []Comp
 	if len(found) >= differencesShown {
 		return found[:differencesShown], nil
 	}
-	from, joined := on.from()
-	where, conditions := on.where()
+	from, args := on.from(``, ` JOIN traces t ON t.id = e0.trace_id`)
 	more, err := collect(ctx, q, func(r *sql.Rows, t *ComparedTrace) error {
 		t.Judges = make([]calibration.Answer, 2)
 		return r.Scan(&t.TraceID, &t.Domain, &t.Stakes, &t.Judges[0].Label, &t.Judges[0].Verdict, &t.Judges[1].Label, &t.Judges[1].Verdict)
 	}, `
-SELECT t.external_id, t.domain, t.stakes, e0.label, e0.verdict, e1.label, e1.verdict
-`+from+` JOIN traces t ON t.id = e0.trace_id`+where+` AND e0.verdict <> e1.verdict AND NOT `+on.waits()+`
+SELECT t.external_id, t.domain, t.stakes, e0.label, e0.verdict, e1.label, e1.verdict `+from+` AND e0.verdict <> e1.verdict AND NOT `+on.waits()+`
   AND NOT EXISTS (SELECT 1 FROM consensus c WHERE c.project_id = e0.project_id AND c.judge = e0.judge AND c.trace_id = e0.trace_id)
 ORDER BY CASE WHEN e0.verdict <> 'borderline' AND e1.verdict <> 'borderline' THEN 0 ELSE 1 END,
     CASE WHEN t.stakes = 'high' THEN 0 ELSE 1 END, e0.id DESC LIMIT ?`,
-		slices.Concat(joined, conditions, on.waiting.args, []any{differencesShown - len(found)})...)
+		slices.Concat(args, on.waiting.args, []any{differencesShown - len(found)})...)
 	return append(found, more...), err
 }

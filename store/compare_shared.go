@@ -33,8 +33,7 @@ type Effort struct {
 // readShared counts the traces that all judged by what the first two said, and what
 // each took for them.
 func (on comparison) readShared(ctx context.Context, q querier, c *Compared) error {
-	from, joined := on.from()
-	where, conditions := on.where()
+	from, args := on.from("", "")
 	sums := ""
 	for i := range on.who {
 		e := fmt.Sprintf("e%d", i)
@@ -55,8 +54,8 @@ func (on comparison) readShared(ctx context.Context, q querier, c *Compared) err
 		}
 		return r.Scan(into...)
 	}, `
-SELECT e0.verdict, e1.verdict, CASE WHEN `+on.waits()+` THEN 1 ELSE 0 END, count(*)`+sums+`
-`+from+where+` GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`, slices.Concat(on.waiting.args, joined, conditions)...)
+SELECT e0.verdict, e1.verdict, CASE WHEN `+on.waits()+` THEN 1 ELSE 0 END, count(*)`+sums+from+`
+GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`, slices.Concat(on.waiting.args, args)...)
 	c.Effort = make([]Effort, len(on.who))
 	for _, v := range rows {
 		if v.waits == 1 {
@@ -80,8 +79,7 @@ SELECT e0.verdict, e1.verdict, CASE WHEN `+on.waits()+` THEN 1 ELSE 0 END, count
 
 // readTimes takes the quantiles of how long each took.
 func (on comparison) readTimes(ctx context.Context, q querier, c *Compared) error {
-	from, joined := on.from()
-	where, conditions := on.where()
+	from, args := on.from("", "")
 	columns := ""
 	for i := range on.who {
 		if i > 0 {
@@ -90,7 +88,7 @@ func (on comparison) readTimes(ctx context.Context, q querier, c *Compared) erro
 		columns += fmt.Sprintf("CASE WHEN e%d.engine <> 'recorded' THEN e%d.latency_ms ELSE -1 END", i, i)
 	}
 	times := make([][]int64, len(on.who))
-	args := slices.Concat(joined, conditions, on.waiting.args, []any{timesRead})
+	args = slices.Concat(args, on.waiting.args, []any{timesRead})
 	_, err := collect(ctx, q, func(r *sql.Rows, _ *struct{}) error {
 		row, into := make([]int64, len(on.who)), make([]any, len(on.who))
 		for i := range row {
@@ -103,7 +101,7 @@ func (on comparison) readTimes(ctx context.Context, q querier, c *Compared) erro
 			}
 		}
 		return err
-	}, `SELECT `+columns+` `+from+where+` AND NOT `+on.waits()+` ORDER BY e0.created_at DESC, e0.id DESC LIMIT ?`, args...)
+	}, `SELECT `+columns+from+` AND NOT `+on.waits()+` ORDER BY e0.id DESC LIMIT ?`, args...)
 	for i, of := range times {
 		if len(of) == 0 {
 			continue

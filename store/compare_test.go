@@ -143,6 +143,24 @@ func TestCompareVersions(t *testing.T) {
 	}
 }
 
+// Of several evaluations of a trace by one version and model the newest counts, once.
+func TestCompareCountsATraceOnce(t *testing.T) {
+	d := openDesk(t)
+	d.blind("never")
+	d.rate(rated{id: "t1", human: judge.Pass, said: bothSay(judge.Pass, judge.Pass)}, rated{id: "t2", human: judge.Pass, said: bothSay(judge.Pass, judge.Pass)})
+	if _, err := d.ImportTraces(d.ctx, store.Operator("test"), "default", []store.ImportItem{{Trace: judge.Trace{ID: "t1", Output: "the output of t1", Domain: "general", Run: "nightly"},
+		Plan: []judge.Planned{{Judge: "equivalence", PromptVersion: v1.PromptVersion, Engine: judge.EngineOpenAI, Model: v1.Model, Endpoint: "second", Judgment: judge.NoJudgment}}}}); err != nil {
+		t.Fatal(err)
+	}
+	d.judgeQueued(func(judge.Work) judge.Evaluation {
+		return judge.Evaluation{Status: judge.Accepted, Verdict: judge.Fail, Attempts: 1}
+	})
+	c := d.compare(d.auditor, v1, v2)
+	if c.Shared != 2 || len(c.Labelled) != 2 || c.Labelled[0].Judges[0].Verdict != judge.Fail || c.Effort[0].N != 2 {
+		t.Errorf("%+v", c)
+	}
+}
+
 // A trace on which the reader may still answer blind tells nothing, not even in a
 // sum; who decides nothing sees it.
 func TestCompareWithholdsWhatWaitsBlind(t *testing.T) {
