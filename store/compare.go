@@ -36,8 +36,9 @@ type Compared struct {
 
 // VerdictPair counts traces by what two judges said.
 type VerdictPair struct {
-	First, Second judge.Verdict
-	N             int
+	First  judge.Verdict `json:"first"`
+	Second judge.Verdict `json:"second"`
+	N      int           `json:"n"`
 }
 
 // ComparedTrace is a labelled trace with what each judge said of it.
@@ -136,7 +137,7 @@ func mayCompare(who []calibration.Competitor) error {
 
 func compared(ctx context.Context, q querier, a Actor, projectID, judgeName string, who []calibration.Competitor) (c Compared, err error) {
 	c.Who = who
-	on := comparison{projectID: projectID, judge: judgeName, who: who, waiting: waitingFor(a, projectID, judgeName)}
+	on := sameTraces{projectID: projectID, judge: judgeName, who: who, waiting: waitingFor(a, projectID, judgeName)}
 	if err := on.findSeveral(ctx, q); err != nil {
 		return c, err
 	}
@@ -156,8 +157,8 @@ func compared(ctx context.Context, q querier, a Actor, projectID, judgeName stri
 	return c, err
 }
 
-// comparison is what the queries of one Compare have in common.
-type comparison struct {
+// sameTraces is what the queries of one Compare have in common.
+type sameTraces struct {
 	projectID, judge string
 	who              []calibration.Competitor
 	waiting          sealing // a list of the traces that wait for the reader
@@ -180,7 +181,7 @@ func waitingFor(a Actor, projectID, judgeName string) sealing {
 // from joins the evaluations e0, e1, … of those compared on one trace, between tables
 // that come before and after them. CROSS JOIN: SQLite, which has no statistics, begins
 // with the one on the left.
-func (on comparison) from(before, after string) (sql string, args []any) {
+func (on sameTraces) from(before, after string) (sql string, args []any) {
 	var b strings.Builder
 	b.WriteString(`
 FROM ` + before + `evaluations e0`)
@@ -212,7 +213,7 @@ func newestOfIts(e string) string {
 // findSeveral asks whether any trace has several evaluations by one of those compared,
 // so that most comparisons need not look for them trace by trace, which takes longer
 // than all the rest.
-func (on *comparison) findSeveral(ctx context.Context, q querier) error {
+func (on *sameTraces) findSeveral(ctx context.Context, q querier) error {
 	from, args := on.from("", "")
 	var pairs, traces int
 	err := q.QueryRowContext(ctx, `SELECT count(*), count(DISTINCT e0.trace_id) `+from, args...).Scan(&pairs, &traces)
@@ -221,10 +222,10 @@ func (on *comparison) findSeveral(ctx context.Context, q querier) error {
 }
 
 // waits is the condition that a trace waits for the reader.
-func (on comparison) waits() string { return `e0.trace_id IN (` + on.waiting.sql + `)` }
+func (on sameTraces) waits() string { return `e0.trace_id IN (` + on.waiting.sql + `)` }
 
 // readLabelled reads the traces that people labelled and all compared judged.
-func (on comparison) readLabelled(ctx context.Context, q querier, c *Compared) error {
+func (on sameTraces) readLabelled(ctx context.Context, q querier, c *Compared) error {
 	from, args := on.from(`consensus c CROSS JOIN `, ` JOIN traces t ON t.id = e0.trace_id`)
 	said := ""
 	for i := range on.who {

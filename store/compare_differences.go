@@ -41,7 +41,7 @@ func graver(a, b ComparedTrace) int {
 
 // differences are the gravest traces on which the first two differ: of the labelled
 // ones given, then of those that nobody labelled.
-func (on comparison) differences(ctx context.Context, q querier, labelled []ComparedTrace) ([]ComparedTrace, error) {
+func (on sameTraces) differences(ctx context.Context, q querier, labelled []ComparedTrace) ([]ComparedTrace, error) {
 	var found []ComparedTrace
 	for _, t := range slices.Backward(labelled) {
 		if t.Judges[0].Verdict != t.Judges[1].Verdict {

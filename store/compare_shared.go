@@ -18,21 +18,22 @@ const timesRead = 10_000
 // Effort is what judging took. Recorded reports cost this database nothing and took
 // no time that it knows, so they are in N only.
 type Effort struct {
-	N        int     // evaluations
-	Asked    int     // of them, those that an engine was asked for here
-	CostUSD  float64 // of Asked, all rounds
-	Unpriced int     // calls of models whose price is not known; not in CostUSD
-	Repairs  int     // reports sent back for a failed check
-	Retries  int     // calls that had to be made again
+	N        int     `json:"n"`              // evaluations
+	Asked    int     `json:"asked"`          // of them, those that an engine was asked for here
+	CostUSD  float64 `json:"cost_usd"`       // of Asked, all rounds
+	Unpriced int     `json:"unpriced_calls"` // of models whose price is not known; not in CostUSD
+	Repairs  int     `json:"repairs"`        // reports sent back for a failed check
+	Retries  int     `json:"retries"`        // calls that had to be made again
 	// MedianMS and P95MS are of the Timed newest that were asked, in milliseconds;
 	// 0 when Timed is 0.
-	MedianMS, P95MS int64
-	Timed           int
+	MedianMS int64 `json:"latency_median_ms"`
+	P95MS    int64 `json:"latency_p95_ms"`
+	Timed    int   `json:"timed"`
 }
 
 // readShared counts the traces that all judged by what the first two said, and what
 // each took for them.
-func (on comparison) readShared(ctx context.Context, q querier, c *Compared) error {
+func (on sameTraces) readShared(ctx context.Context, q querier, c *Compared) error {
 	from, args := on.from("", "")
 	sums := ""
 	for i := range on.who {
@@ -78,7 +79,7 @@ GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`, slices.Concat(on.waiting.args, args)...)
 }
 
 // readTimes takes the quantiles of how long each took.
-func (on comparison) readTimes(ctx context.Context, q querier, c *Compared) error {
+func (on sameTraces) readTimes(ctx context.Context, q querier, c *Compared) error {
 	from, args := on.from("", "")
 	columns := ""
 	for i := range on.who {
