@@ -4,6 +4,7 @@
 
 -- The evaluation beside which this one was made to be compared with; empty: it counts.
 ALTER TABLE evaluations ADD COLUMN shadow_of TEXT NOT NULL DEFAULT '';
+CREATE INDEX evaluations_shadow ON evaluations (project_id, judge, id) WHERE shadow_of <> '';
 
 -- A version that judges new traces beside the one in use. One a judge at a time.
 CREATE TABLE shadow_runs (

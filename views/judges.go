@@ -30,10 +30,10 @@ type JudgeHead struct {
 	Name            string
 	Description     string
 	CalibrationHref string
-	// DefinitionHref, HealthHref and RerunHref are its pages; empty: not for this
-	// reader. Tab is the one that is shown: definition, health or rerun.
-	DefinitionHref, HealthHref, RerunHref string
-	Tab                                   string
+	// DefinitionHref, HealthHref, CompareHref and RerunHref are its pages; empty: not
+	// for this reader. Tab is the one that is shown: definition, health, compare, rerun.
+	DefinitionHref, HealthHref, CompareHref, RerunHref string
+	Tab                                                string
 }
 
 // JudgePage is the definition of one version of a judge.

@@ -70,6 +70,7 @@ func judgeHead(f views.Frame, a store.Actor, name, description, tab string) view
 	h := views.JudgeHead{Frame: f, Name: name, Description: description, Tab: tab, DefinitionHref: judgePath(name)}
 	if a.Role != store.Reviewer {
 		h.CalibrationHref, h.HealthHref, h.RerunHref = calibrationPath(name), judgePath(name)+"/health", judgePath(name)+"/rerun"
+		h.CompareHref = judgePath(name) + "/compare"
 	}
 	return h
 }

@@ -108,7 +108,7 @@ type Resampled struct {
 	agreement.Figure
 	Seed       uint64 `json:"seed"`
 	Replicates int    `json:"replicates"`
-	Undefined  int    `json:"undefined_replicates"`
+	Unusable   int    `json:"undefined_replicates"`
 }
 
 // All is Cochran's Q over three or more judges, and every pair of them.
@@ -224,5 +224,5 @@ func (m matched) all(looks int) (*All, error) {
 
 // resampled writes a bootstrap result.
 func resampled(r resample.Result) Resampled {
-	return Resampled{Figure: r.Figure(), Seed: r.Seed, Replicates: r.Replicates, Undefined: r.UndefinedReplicates}
+	return Resampled{Figure: r.Figure(), Seed: r.Seed, Replicates: r.Replicates, Unusable: r.UndefinedReplicates}
 }
