@@ -57,7 +57,7 @@ func competitorIs(e string) string {
 }
 
 // Competitors are the versions and models of a judge that gave verdicts, those with
-// most first. ErrNotFound: the project has no such judge. Roles: those of CalibrationCounts.
+// most that count first; of shadows none counts. ErrNotFound: the project has no such judge. Roles: those of CalibrationCounts.
 func (s *Store) Competitors(ctx context.Context, a Actor, project, judgeName string) (_ []calibration.Competitor, err error) {
 	defer wrap(&err, "list who judged as %q", judgeName)
 	p, _, err := s.calibrated(ctx, a, project, judgeName)
@@ -69,8 +69,13 @@ func (s *Store) Competitors(ctx context.Context, a Actor, project, judgeName str
 
 func competitors(ctx context.Context, q querier, projectID, judgeName string) ([]calibration.Competitor, error) {
 	return collect(ctx, q, func(r *sql.Rows, c *calibration.Competitor) error { return r.Scan(&c.PromptVersion, &c.Model) }, `
-SELECT prompt_version, model FROM agreement_cells WHERE project_id = ? AND judge = ? AND n > 0
-GROUP BY prompt_version, model ORDER BY sum(n) DESC, prompt_version, model`, projectID, judgeName)
+SELECT prompt_version, model FROM (
+    SELECT prompt_version, model, n FROM agreement_cells WHERE project_id = ? AND judge = ? AND n > 0
+    UNION ALL
+    SELECT x.prompt_version, CASE WHEN x.samples > 1 THEN x.model || ' ×' || x.samples ELSE x.model END, 0 FROM shadow_runs x
+    WHERE x.project_id = ? AND x.judge = ? AND EXISTS (SELECT 1 FROM evaluations e WHERE e.project_id = x.project_id AND e.judge = x.judge
+        AND e.shadow_of <> '' AND e.prompt_version = x.prompt_version AND e.model = x.model AND e.samples = x.samples AND e.verdict <> '')
+) there GROUP BY prompt_version, model ORDER BY sum(n) DESC, prompt_version, model`, projectID, judgeName, projectID, judgeName)
 }
 
 // FindCompetitor finds one by how a person names it: a version, or the first 8

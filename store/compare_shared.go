@@ -19,6 +19,7 @@ const timesRead = 10_000
 // no time that it knows, so they are in N only.
 type Effort struct {
 	N        int     `json:"n"`              // evaluations
+	Shadow   int     `json:"shadow"`         // of them, those that were made in the shadow of another one
 	Asked    int     `json:"asked"`          // of them, those that an engine was asked for here
 	CostUSD  float64 `json:"cost_usd"`       // of Asked, all rounds
 	Unpriced int     `json:"unpriced_calls"` // of models whose price is not known; not in CostUSD
@@ -39,7 +40,7 @@ func (on sameTraces) readShared(ctx context.Context, q querier, c *Compared) err
 	for i := range on.who {
 		e := fmt.Sprintf("e%d", i)
 		sums += `,
-    sum(CASE WHEN ` + e + `.engine <> 'recorded' THEN 1 ELSE 0 END), sum(` + e + `.cost_usd), sum(` + e + `.unpriced), sum(` + e + `.repairs), sum(` + e + `.transport_retries)`
+    sum(CASE WHEN ` + e + `.shadow_of <> '' THEN 1 ELSE 0 END), sum(CASE WHEN ` + e + `.engine <> 'recorded' THEN 1 ELSE 0 END), sum(` + e + `.cost_usd), sum(` + e + `.unpriced), sum(` + e + `.repairs), sum(` + e + `.transport_retries)`
 	}
 	type counted struct {
 		VerdictPair
@@ -51,7 +52,7 @@ func (on sameTraces) readShared(ctx context.Context, q querier, c *Compared) err
 		into := []any{&v.First, &v.Second, &v.waits, &v.N}
 		for i := range v.took {
 			t := &v.took[i]
-			into = append(into, &t.Asked, &t.CostUSD, &t.Unpriced, &t.Repairs, &t.Retries)
+			into = append(into, &t.Shadow, &t.Asked, &t.CostUSD, &t.Unpriced, &t.Repairs, &t.Retries)
 		}
 		return r.Scan(into...)
 	}, `
@@ -68,6 +69,7 @@ GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`, slices.Concat(on.waiting.args, args)...)
 		for i, t := range v.took {
 			all := &c.Effort[i]
 			all.N += v.N
+			all.Shadow += t.Shadow
 			all.Asked += t.Asked
 			all.CostUSD += t.CostUSD
 			all.Unpriced += t.Unpriced

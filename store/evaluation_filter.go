@@ -113,6 +113,9 @@ func (s *Store) where(ctx context.Context, a Actor, p Project, f EvaluationFilte
 	if a.MayDecide() && (f.Verdict != "" || f.Reason != "" && judge.Telling(f.Reason)) {
 		c.and(`NOT e.sealed`)
 	}
+	if f.Run != "" || f.Status != "" || f.Verdict != "" || f.Reason != "" {
+		c.and(`e.shadow_of = ''`) // what is listed so is taken for results
+	}
 	if !f.Since.IsZero() {
 		c.and(`e.created_at >= ?`, f.Since.UTC())
 		if !s.oldIDs { // ids sort by time: the list ends here, not at the first of all

@@ -27,9 +27,9 @@ type Shadow struct {
 	Share  float64       // the chance of each trace, in (0,1]
 	Reason string
 	State  string // a constant above
-	// Judged evaluations of it are done, Waiting are still to be judged; both are
-	// counted to mostShadows at most.
-	Judged, Waiting int
+	// Queued evaluations were made for it, Waiting of them are still to be judged.
+	// Counted of the newest run only, and to 100,000 at most.
+	Queued, Waiting int
 
 	StartedBy  string
 	StartedAt  time.Time
@@ -190,8 +190,17 @@ func (s *Store) Shadows(ctx context.Context, a Actor, project, judgeName string)
 	if err != nil {
 		return nil, err
 	}
-	return collect(ctx, s.reader, scanShadow, `
+	list, err := collect(ctx, s.reader, scanShadow, `
 SELECT `+shadowColumns+` FROM shadow_runs x WHERE x.project_id = ? AND x.judge = ? ORDER BY x.id DESC LIMIT ?`, p.ID, judgeName, mostShadowRuns)
+	if err != nil || len(list) == 0 {
+		return list, err
+	}
+	// Of the newest run are the shadows that are younger than it.
+	err = s.reader.QueryRowContext(ctx, `
+SELECT count(*), COALESCE(sum(CASE WHEN e.status IN ('queued', 'judging') THEN 1 ELSE 0 END), 0) FROM (
+    SELECT e.status FROM evaluations e WHERE e.project_id = ? AND e.judge = ? AND e.shadow_of <> '' AND e.id > ? LIMIT ?
+) e`, p.ID, judgeName, list[0].ID, mostShadows).Scan(&list[0].Queued, &list[0].Waiting)
+	return list, err
 }
 
 const shadowColumns = `x.id, x.judge, x.prompt_version, x.engine, x.model, x.endpoint, x.samples, x.share, x.reason, x.state,
