@@ -39,7 +39,9 @@ type JudgeHead struct {
 // JudgePage is the definition of one version of a judge.
 type JudgePage struct {
 	JudgeHead
-	Version    string // prompt version, whole
+	Shadow     *ShadowSection // nil: not for this reader
+	Promoted   []string       // when a lead made which version the one in use, the newest first
+	Version    string         // prompt version, whole
 	Current    bool
 	Builtin    bool
 	Inputs     []JudgeInput

@@ -185,3 +185,42 @@ func TestTestSplitAndPromotionPage(t *testing.T) {
 		}
 	}
 }
+
+// A lead starts and stops a shadow on the judge's page; what can't run is said.
+func TestShadowOnTheJudgesPage(t *testing.T) {
+	s := newSite(t)
+	s.user("lea@example.org", store.Lead)
+	s.user("ann@example.org", store.Reviewer)
+	first, _ := s.twoVersions()
+	lead := s.signIn("lea@example.org")
+	form := url.Values{"version": {first.PromptVersion}, "engine": {"rules"}, "share": {"0.25"}, "reason": {"is the old one as good?"}}
+	page := lead.get("/judges/tone")
+	if n := len(find(t, page.body, `#shadow select[name="version"] option`)); n != 2 {
+		t.Errorf("%d versions can be chosen", n)
+	}
+	for field, value := range map[string]string{"share": "a lot", "engine": "nowhere", "reason": ""} {
+		bad := url.Values{}
+		for k, v := range form {
+			bad[k] = v
+		}
+		bad.Set(field, value)
+		if r := lead.post("/judges/tone/shadow", bad); r.StatusCode != http.StatusUnprocessableEntity {
+			t.Errorf("%s %q: %s", field, value, r.Status)
+		}
+	}
+	lead.post("/judges/tone/shadow", form)
+	text := textOf(find(t, lead.get("/judges/tone").body, "#shadow")[0])
+	if !strings.Contains(text, "Running") || !strings.Contains(text, "25% of new traces") || strings.Contains(text, "Start a shadow") {
+		t.Errorf("after the start: %s", text)
+	}
+	if r := lead.post("/judges/tone/shadow", form); r.StatusCode != http.StatusConflict {
+		t.Errorf("a second one: %s", r.Status)
+	}
+	lead.post("/judges/tone/shadow/stop", url.Values{"reason": {"seen enough"}})
+	if text := textOf(find(t, lead.get("/judges/tone").body, "#shadow")[0]); !strings.Contains(text, "Stopped by lea") || !strings.Contains(text, "seen enough") {
+		t.Errorf("after the stop: %s", text)
+	}
+	if n := len(find(t, s.signIn("ann@example.org").get("/judges/tone").body, "#shadow")); n != 0 {
+		t.Error("a reviewer sees the shadow section")
+	}
+}

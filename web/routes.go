@@ -85,6 +85,8 @@ func (s *Server) routes() {
 	p.POST("/judges/:name/test-split", s.lockTestSplit, s.needs(store.LockTestSplits, onProject))
 	p.POST("/judges/:name/test-split/look", s.lookAtTestSplit, s.needs(store.LookAtTestSplits, onProject))
 	p.POST("/judges/:name/promote", s.promoteJudge, s.needs(store.PromoteJudges, onProject))
+	p.POST("/judges/:name/shadow", s.startShadow, s.needs(store.StartShadows, onProject))
+	p.POST("/judges/:name/shadow/stop", s.stopShadow, s.needs(store.StopShadows, onProject))
 	p.GET("/judges/:name/rerun", s.showRerun)
 	p.POST("/judges/:name/rerun", s.startRerun, s.needs(store.StartReruns, onProject))
 	p.POST("/reruns/:id/stop", s.stopRerun, s.needs(store.StopReruns, onOne("rerun")))
