@@ -167,8 +167,8 @@ func testSplit(p ComparePage, c Comparison) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			for _, l := range p.Split.Seen {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<article class=\"section\"><h3 class=\"rule-head\">Look ")
+			for i, l := range p.Split.Seen {
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<article class=\"look\"><h3 class=\"rule-head\">Look ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -211,7 +211,7 @@ func testSplit(p ComparePage, c Comparison) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if l.Same {
+				if i == newestOf(p.Split.Seen) {
 					templ_7745c5c3_Err = pairedTable(l.Paired, nil, "look-"+itoa(l.Number)).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -487,6 +487,17 @@ func promote(p ComparePage, f PromoteForm) templ.Component {
 		}
 		return nil
 	})
+}
+
+// newestOf is the place of the newest look at the two that are compared, the only
+// one whose table is shown; -1: there is none.
+func newestOf(looks []SeenLook) int {
+	for i, l := range looks {
+		if l.Same {
+			return i
+		}
+	}
+	return -1
 }
 
 func looksLine(n int) string {
