@@ -88,11 +88,9 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?) ON CONFLICT (trace_i
 	return nil
 }
 
-// asShadow takes from a result all by which it would count.
+// asShadow takes from a result all by which it would count. One that was refused or
+// failed ends so too, without a verdict; its error says why.
 func asShadow(f *finished) {
 	e := &f.Evaluation
-	e.Result, e.Reasons, f.Draw = nil, nil, nil
-	if e.Status != judge.Refused {
-		e.Status = judge.Final
-	}
+	e.Status, e.Result, e.Reasons, f.Draw = judge.Final, nil, nil, nil
 }

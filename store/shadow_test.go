@@ -139,6 +139,35 @@ func TestShadowCountsNowhere(t *testing.T) {
 	}
 }
 
+// A shadow whose judge failed ends without a verdict, and nobody is asked about it.
+func TestShadowThatFails(t *testing.T) {
+	d := shadowed(t, 1)
+	d.blind("never")
+	if _, err := d.ImportTraces(d.ctx, store.Operator("test"), "default", []store.ImportItem{{Trace: judge.Trace{ID: "t", Output: "o", Domain: "general", Run: "nightly"},
+		Plan: []judge.Planned{{Judge: "equivalence", PromptVersion: "v1", Engine: judge.EngineOpenAI, Model: "m", Judgment: judge.NoJudgment}}}}); err != nil {
+		t.Fatal(err)
+	}
+	d.judgeQueued(func(w judge.Work) judge.Evaluation {
+		if w.Planned.PromptVersion == "v1" {
+			return judge.Evaluation{Status: judge.Accepted, Verdict: judge.Pass, Attempts: 1}
+		}
+		return judge.Evaluation{Status: judge.InReview, Error: "no credit", Attempts: 1, Reasons: []judge.Reason{{Code: judge.ReasonJudgeFailed}}}
+	})
+	if got := d.text(`SELECT status || ' ' || verdict || error FROM evaluations WHERE shadow_of <> ''`); got != "final no credit" {
+		t.Errorf("the shadow ended as %q", got)
+	}
+	if n := d.number(`SELECT count(*) FROM reviews`); n != 0 {
+		t.Errorf("%d items wait", n)
+	}
+	if r, err := d.Run(d.ctx, d.lea, "default", "nightly"); err != nil || r.Failed != 0 || r.Pass != 1 || r.Evaluations != 1 {
+		t.Errorf("the run counts %+v, error %v", r, err)
+	}
+	if n, err := d.PendingWork(d.ctx, "default"); err != nil || n != 0 {
+		t.Errorf("%d are pending, error %v", n, err)
+	}
+	d.holds()
+}
+
 // What waits blind for a person is not told by its shadow either.
 func TestShadowIsSealedWithItsEvaluation(t *testing.T) {
 	d := shadowed(t, 1)

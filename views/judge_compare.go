@@ -72,7 +72,6 @@ type CompareRow struct {
 	Median, P95      string // times
 	Timed            int
 	Repairs, Retries int
-	Asked            int
 }
 
 // CompareAll is the test of three or more, and their pairs.
@@ -134,18 +133,17 @@ type SeenLook struct {
 
 // PromoteForm makes B the version that new work is planned with.
 type PromoteForm struct {
-	Href      string
-	Name      string // of B's version
-	B         string // as the form of the comparison sends it
-	A         string
-	CommentOK bool
+	Href string
+	Name string // of B's version
+	B    string // as the form of the comparison sends it
+	A    string
 	// Why it can't be, in a sentence with what to do; empty: it can.
 	Why string
 	// Model says what to set where B's model is not that of A; empty: nothing.
 	Model string
 }
 
-// plain writes a difference of shares in points of a hundred, with its sign.
+// pointsOf writes a difference of shares in points of a hundred, with its sign.
 func pointsOf(v *float64) string {
 	if v == nil {
 		return ""
@@ -168,7 +166,7 @@ func differenceLine(e Estimate) string {
 	return pointsOf(e.Value) + " points of 100 (" + pointsOf(e.Low) + " to " + pointsOf(e.High) + ")"
 }
 
-// signed2 is a difference of coefficients with its interval.
+// kappaDifferenceLine is a difference of coefficients with its interval.
 func kappaDifferenceLine(e Estimate) string {
 	signed := func(v *float64) string {
 		s := strconv.FormatFloat(*v, 'f', 2, 64)

@@ -24,7 +24,7 @@ func comparisonView(r store.Comparison, current string) views.Comparison {
 		v.Rows = append(v.Rows, views.CompareRow{
 			Letter: string(rune('A' + i)), Name: name, Current: c.PromptVersion == current, Shadow: took.Shadow > 0 && took.Shadow == took.N,
 			Right: one.Right, N: r.Labelled.N, Agreement: estimateView(one.Agreement), Kappa: estimateView(one.CohenKappa.Estimate),
-			Misses: one.Misses, Bad: one.Bad, Alarms: one.Alarms, Cost: costOfOne(took), Asked: took.Asked,
+			Misses: one.Misses, Bad: one.Bad, Alarms: one.Alarms, Cost: costOfOne(took),
 			Median: milliseconds(took.MedianMS), P95: milliseconds(took.P95MS), Timed: took.Timed, Repairs: took.Repairs, Retries: took.Retries,
 		})
 	}

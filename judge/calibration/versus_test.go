@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/judge/agreement"
 	"github.com/countersign/countersign/judge/calibration"
 )
 
@@ -158,6 +159,39 @@ func TestCompareThreeJudges(t *testing.T) {
 		if d.Holm == nil || *d.Holm < *d.P {
 			t.Errorf("pair %+v", d)
 		}
+	}
+}
+
+// Ten versions that are all as good as the one in use: who looks at each and takes what
+// looks better is fooled often at the level of one look, and seldom by corrected ones.
+func TestLooksKeepTheirPromise(t *testing.T) {
+	random := rand.New(rand.NewPCG(8, 15))
+	const trials, looks, n = 1500, 10, 200
+	fooled, naive := 0, 0
+	for range trials {
+		better := [2]bool{}
+		for range looks {
+			b, c := 0, 0
+			for range n {
+				if first, second := random.Float64() < 0.8, random.Float64() < 0.8; first && !second {
+					b++
+				} else if second && !first {
+					c++
+				}
+			}
+			p := agreement.McNemar(b, c).MidP
+			better[0] = better[0] || p < 0.05
+			d := agreement.PairedDifference(b, c, n, 1-0.05/looks)
+			better[1] = better[1] || (p*looks < 0.05 && (d.Low > 0 || d.High < 0))
+		}
+		naive += map[bool]int{true: 1}[better[0]]
+		fooled += map[bool]int{true: 1}[better[1]]
+	}
+	if share := float64(fooled) / trials; share > 0.06 {
+		t.Errorf("fooled in %.3f of the trials by corrected looks", share)
+	}
+	if share := float64(naive) / trials; share < 0.25 {
+		t.Errorf("fooled in %.3f of the trials without a correction: this shows nothing", share)
 	}
 }
 
