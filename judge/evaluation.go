@@ -38,6 +38,9 @@ type Evaluation struct {
 	// default one, or none.
 	Endpoint string `json:"endpoint,omitempty"`
 	Status   Status `json:"status"`
+	// Shadow: it was made beside another one to be compared with, and counts for
+	// nothing.
+	Shadow bool `json:"shadow,omitempty"`
 
 	// Score is in [0,1]; nil when there is no valid report.
 	Score    *float64 `json:"score"`

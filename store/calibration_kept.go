@@ -142,7 +142,7 @@ func unsealedFor(ctx context.Context, q querier, a Actor, projectID string) ([]u
 	}, `
 SELECT e.trace_id, e.judge, e.cell, e.cluster_key, e.labelled_us, EXISTS (SELECT 1 FROM evaluations o
     WHERE o.trace_id = e.trace_id AND o.judge = e.judge AND o.prompt_version = e.prompt_version AND `+raterOf("o")+` = `+raterOf("e")+`
-      AND o.verdict <> '' AND NOT o.sealed)
+      AND o.verdict <> '' AND o.shadow_of = '' AND NOT o.sealed)
 FROM evaluations e WHERE e.id IN (
     SELECT r.evaluation_id FROM first_answers f CROSS JOIN reviews r WHERE f.user_id = ? AND r.id = f.review_id AND `+waitsBlind+`
     UNION

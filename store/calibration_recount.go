@@ -36,7 +36,7 @@ func recountAgreement(ctx context.Context, q querier, a Actor, projectID, judgeN
 }
 
 func countGroups(ctx context.Context, q querier, a Actor, projectID, judgeName string) ([]countedGroup, error) {
-	seal := sealedFor(a, "e.id")
+	seal := sealedFor(a, liveOf("e"))
 	return collect(ctx, q, scanGroup, `
 SELECT `+raterOf("e")+`, e.prompt_version, e.label, e.verdict, COALESCE(c.label, ''), COALESCE(c.verdict, ''),
     CASE WHEN c.trace_id IS NULL THEN -1 ELSE
@@ -48,7 +48,7 @@ SELECT `+raterOf("e")+`, e.prompt_version, e.label, e.verdict, COALESCE(c.label,
     count(*), min(c.labelled_at), max(c.labelled_at)
 FROM evaluations e
 LEFT JOIN consensus c ON c.project_id = e.project_id AND c.judge = e.judge AND c.trace_id = e.trace_id
-WHERE e.project_id = ? AND e.judge = ? AND e.verdict <> '' AND NOT `+seal.sql+`
+WHERE e.project_id = ? AND e.judge = ? AND e.verdict <> '' AND e.shadow_of = '' AND NOT `+seal.sql+`
 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10`, append([]any{projectID, judgeName}, seal.args...)...)
 }
 
@@ -69,22 +69,22 @@ func countSealed(ctx context.Context, q querier, a Actor, projectID, judgeName, 
 	if !a.MayDecide() {
 		return nil, nil
 	}
-	seal := sealedFor(a, "e.id")
+	seal := sealedFor(a, liveOf("e"))
 	return collect(ctx, q, func(r *sql.Rows, c *modelCount) error { return r.Scan(&c.model, &c.version, &c.n) }, `
 SELECT `+raterOf("e")+`, e.prompt_version, count(*)
 FROM evaluations e `+join+`
-WHERE e.project_id = ? AND e.judge = ? AND e.verdict <> '' AND `+seal.sql+`
+WHERE e.project_id = ? AND e.judge = ? AND e.verdict <> '' AND e.shadow_of = '' AND `+seal.sql+`
 GROUP BY 1, 2`, append([]any{projectID, judgeName}, seal.args...)...)
 }
 
 // countClusters says how many traces of a group are independent of each other.
 func countClusters(ctx context.Context, q querier, a Actor, projectID, judgeName string) ([]modelCount, error) {
-	seal := sealedFor(a, "e.id")
+	seal := sealedFor(a, liveOf("e"))
 	return collect(ctx, q, func(r *sql.Rows, c *modelCount) error { return r.Scan(&c.model, &c.version, &c.n) }, `
 SELECT `+raterOf("e")+`, e.prompt_version, count(DISTINCT CASE WHEN c.cluster = '' THEN c.trace_id ELSE c.cluster END)
 FROM consensus c
 JOIN evaluations e ON e.trace_id = c.trace_id AND e.judge = c.judge
-WHERE c.project_id = ? AND c.judge = ? AND NOT c.visible AND e.verdict <> '' AND NOT `+seal.sql+`
+WHERE c.project_id = ? AND c.judge = ? AND NOT c.visible AND e.verdict <> '' AND e.shadow_of = '' AND NOT `+seal.sql+`
 GROUP BY 1, 2`, append([]any{projectID, judgeName}, seal.args...)...)
 }
 

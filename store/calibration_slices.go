@@ -51,7 +51,7 @@ func countSlices(ctx context.Context, q querier, projectID, judgeName string, wa
 SELECT `+raterOf("e")+`, e.prompt_version, '`+by.dimension+`', `+by.value+`, e.label, e.verdict, c.label, c.verdict,
     CASE WHEN c.abstained OR c.tied THEN 1 ELSE 0 END + CASE WHEN c.basis = 'adjudicated' THEN 4 ELSE 0 END, count(*)
 FROM consensus c JOIN evaluations e ON e.trace_id = c.trace_id AND e.judge = c.judge JOIN traces t ON t.id = e.trace_id `+by.join+`
-WHERE c.project_id = ? AND c.judge = ? AND NOT c.visible AND e.verdict <> '' `+by.where+`
+WHERE c.project_id = ? AND c.judge = ? AND NOT c.visible AND e.verdict <> '' AND e.shadow_of = '' `+by.where+`
   AND (? OR NOT EXISTS (SELECT 1 FROM reviews r WHERE r.evaluation_id = e.id AND `+blindly("r")+`))
 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9`, projectID, judgeName, waiting)
 		if err != nil {

@@ -76,12 +76,19 @@ func (s *Store) ExposeEvaluation(ctx context.Context, a Actor, id string) (err e
 			return err
 		}
 		var sealed bool
-		seal := sealedFor(a, "e.id")
+		seal := sealedFor(a, liveOf("e"))
 		if err := t.scan(ctx, `SELECT `+seal.value+` FROM evaluations e WHERE e.id = ?`, append(append([]any{}, seal.args...), id), []any{&sealed}); err != nil {
 			return err
 		}
 		if !sealed {
 			return nil
+		}
+		var shadowOf string
+		if err := t.scan(ctx, `SELECT shadow_of FROM evaluations WHERE id = ?`, []any{id}, []any{&shadowOf}); err != nil {
+			return err
+		}
+		if shadowOf != "" {
+			return fmt.Errorf("it was made beside evaluation %s and is sealed with it: ask to see that one: %w", shadowOf, ErrConflict)
 		}
 		t.audit(event{project: e.project, actor: a, action: "evaluation.exposed", subject: "evaluation:" + id})
 		_, err = t.exec(ctx, `

@@ -9,7 +9,8 @@ import (
 	"github.com/countersign/countersign/judge"
 )
 
-// EvaluationFilter narrows lists of evaluations. Zero values mean: all.
+// EvaluationFilter narrows lists of evaluations. Zero values mean: all. By run, status,
+// verdict or reason a list has no shadows: what is listed so is taken for results.
 type EvaluationFilter struct {
 	Project string // name; empty: the default project
 	Run     string
@@ -120,6 +121,9 @@ func (s *Store) where(ctx context.Context, a Actor, p Project, f EvaluationFilte
 	}
 	if a.MayDecide() && (f.Verdict != "" || f.Reason != "" && judge.Telling(f.Reason)) {
 		c.and(`NOT e.sealed`)
+	}
+	if f.Run != "" || f.Status != "" || f.Verdict != "" || f.Reason != "" {
+		c.and(`e.shadow_of = ''`)
 	}
 	if !f.Since.IsZero() {
 		c.and(`e.created_at >= ?`, f.Since.UTC())

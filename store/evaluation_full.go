@@ -22,7 +22,7 @@ var fullColumns = func() string {
     e.score, e.verdict, e.label, e.critical, e.refused_field, e.error, e.attempts, e.repairs, e.transport_retries,
     e.prompt_tokens, e.completion_tokens, e.cost_usd, e.latency_ms, tr.content_hash, tr.candidate_hash, tr.reference_hash,
     e.started_at, e.result_verdict, e.result_label, e.result_source,
-    e.endpoint, e.samples, e.undecided, e.uncited, e.policy_version, e.unpriced`
+    e.endpoint, e.samples, e.undecided, e.uncited, e.policy_version, e.unpriced, e.shadow_of <> ''`
 }()
 
 func scanFull(rows *sql.Rows, e *fullRow) error {
@@ -31,7 +31,7 @@ func scanFull(rows *sql.Rows, e *fullRow) error {
 	if err := rows.Scan(&e.sealed, &e.ID, &e.traceRow, &e.createdAt, &e.TraceID, &e.Judge, &e.PromptVersion, &e.Engine, &e.Model,
 		&e.Status, &e.Score, &e.Verdict, &e.Label, &e.Critical, &e.RefusedField, &e.Error, &e.Attempts, &e.Repairs, &e.TransportRetries,
 		&e.Tokens.Prompt, &e.Tokens.Completion, &e.CostUSD, &e.LatencyMS, (*digest)(&e.Hashes.Trace), (*digest)(&e.Hashes.Candidate), (*digest)(&e.Hashes.Reference),
-		&started, &r.Verdict, &r.Label, &r.Source, &e.Endpoint, &e.Samples, &e.Undecided, &e.Uncited, &e.PolicyVersion, &e.UnpricedCalls); err != nil {
+		&started, &r.Verdict, &r.Label, &r.Source, &e.Endpoint, &e.Samples, &e.Undecided, &e.Uncited, &e.PolicyVersion, &e.UnpricedCalls, &e.Shadow); err != nil {
 		return err
 	}
 	if e.Samples == 1 {
@@ -80,7 +80,7 @@ func (s *Store) EvaluationsFull(ctx context.Context, a Actor, f EvaluationFilter
 // full reads evaluations with reasons, reports and run. The run is the one
 // asked for, else the newest that the trace belongs to.
 func (s *Store) full(ctx context.Context, a Actor, c conditions, run string, limit int) ([]fullRow, error) {
-	sealed := sealedFor(a, "e.id")
+	sealed := sealedFor(a, liveOf("e"))
 	args := append(append(append([]any{}, sealed.args...), c.args...), limit)
 	rows, err := collect(ctx, s.reader, scanFull, `
 SELECT `+sealed.value+`, `+fullColumns+`

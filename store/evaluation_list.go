@@ -34,6 +34,7 @@ type EvaluationRow struct {
 	CreatedAt    time.Time
 	Sealed       bool // for the actor who asked
 	ReviewID     string
+	Shadow       bool // made beside another one to be compared with; it counts for nothing
 }
 
 var rowColumns = func() string {
@@ -41,14 +42,14 @@ var rowColumns = func() string {
 	return `e.id, tr.external_id, tr.title, e.judge, e.prompt_version, ` + engine + `, ` + model + `, e.answered_engine, e.endpoint, e.samples,
     e.refused_field, CASE WHEN e.status = 'refused' THEN e.error ELSE '' END, tr.domain, tr.stakes,
     e.status, e.score, e.verdict, e.label, e.lead_reason, e.result_verdict, e.result_label, e.result_source, e.created_at,
-    coalesce((SELECT r.id FROM reviews r WHERE r.evaluation_id = e.id), '')`
+    coalesce((SELECT r.id FROM reviews r WHERE r.evaluation_id = e.id), ''), e.shadow_of <> ''`
 }()
 
 // rowInto are the destinations of rowColumns, in their order.
 func rowInto(e *EvaluationRow, r *judge.Result) []any {
 	return []any{&e.ID, &e.TraceID, &e.Title, &e.Judge, &e.PromptVersion, &e.Engine, &e.Model, &e.AnsweredBy, &e.Endpoint, &e.Samples,
 		&e.RefusedField, &e.Message, &e.Domain, &e.Stakes,
-		&e.Status, &e.Score, &e.Verdict, &e.Label, &e.LeadReason, &r.Verdict, &r.Label, &r.Source, &e.CreatedAt, &e.ReviewID}
+		&e.Status, &e.Score, &e.Verdict, &e.Label, &e.LeadReason, &r.Verdict, &r.Label, &r.Source, &e.CreatedAt, &e.ReviewID, &e.Shadow}
 }
 
 // seal leaves in the row what an actor for whom it is sealed may see.
@@ -88,7 +89,7 @@ func (s *Store) ListEvaluations(ctx context.Context, a Actor, f EvaluationFilter
 	if err != nil {
 		return nil, "", err
 	}
-	sealed := sealedFor(a, "e.id")
+	sealed := sealedFor(a, liveOf("e"))
 	args := append(append(append([]any{}, sealed.args...), c.args...), f.limit()+1)
 	rows, err = collect(ctx, s.reader, scanEvaluationRow, `
 SELECT `+sealed.value+`, `+rowColumns+`
@@ -108,7 +109,7 @@ ORDER BY e.id DESC LIMIT ?`, args...)
 
 // rowsOfTrace lists the evaluations of one revision, the newest first.
 func rowsOfTrace(ctx context.Context, q querier, a Actor, traceID string) ([]EvaluationRow, error) {
-	sealed := sealedFor(a, "e.id")
+	sealed := sealedFor(a, liveOf("e"))
 	return collect(ctx, q, scanEvaluationRow, `
 SELECT `+sealed.value+`, `+rowColumns+`
 FROM evaluations e JOIN traces tr ON tr.id = e.trace_id

@@ -62,7 +62,7 @@ func (s *Store) EachDecision(ctx context.Context, a Actor, f EvaluationFilter, f
 	if err != nil {
 		return err
 	}
-	seal := sealedFor(a, "e.id")
+	seal := sealedFor(a, liveOf("e"))
 	c.and(`NOT `+seal.sql, seal.args...)
 	peers := peersSealedFor(a, "e.id")
 	c.and(`(d.user_id = ? OR NOT `+peers.sql+`)`, append([]any{a.UserID}, peers.args...)...)

@@ -40,7 +40,12 @@ func (t *tx) finish(ctx context.Context, f finished, known *known, rows *finishi
 	if !ok || s.fence != f.Work.Fence {
 		return nil
 	}
-	contradicted := known.route(s.subject, &f)
+	var contradicted []*verdictOf
+	if s.shadowOf != "" {
+		asShadow(&f)
+	} else {
+		contradicted = known.route(s.subject, &f)
+	}
 	stored, err := t.storeResult(ctx, s, f)
 	if err != nil || !stored {
 		return err
@@ -60,11 +65,16 @@ func (t *tx) finish(ctx context.Context, f finished, known *known, rows *finishi
 	}
 	t.recount(s.traceID)
 	t.tally(s.projectID, tallyStatus, string(judge.Judging), -1)
-	t.tally(s.projectID, tallyStatus, string(f.Evaluation.Status), 1)
+	t.tally(s.projectID, tallyStatus, statusTally(s.shadowOf, f.Evaluation.Status), 1)
 	// What the judge said is not in the event: people read the log who are
 	// still to answer blind.
 	t.audit(event{project: s.project, actor: worker, action: "evaluation.judged", subject: "evaluation:" + s.evaluationID,
 		data: map[string]any{"judge": s.judge, "engine": f.Evaluation.Engine, "model": f.Evaluation.Model}})
+	if shadow := known.shadowFor(s, f); shadow != nil {
+		if err := t.queueShadow(ctx, s, shadow); err != nil {
+			return err
+		}
+	}
 	for _, other := range contradicted {
 		if err := t.contradict(ctx, s.subject, other, f.Evaluation, *f.Draw); err != nil {
 			return err

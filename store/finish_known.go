@@ -14,13 +14,16 @@ type known struct {
 	projects    map[string]Project
 	evaluations map[string]stored            // those still being judged, by id
 	adjudicated map[tracedJudge]judge.Result // by labels that came with the traces
-	verdicts    map[tracedJudge][]*verdictOf // of every evaluation that has one
+	verdicts    map[tracedJudge][]*verdictOf // of every evaluation that has one and counts
+	shadows     []runningShadow
 }
 
 // stored is an evaluation that is being finished.
 type stored struct {
 	subject
 	run      string // that pays for it; empty: none
+	shadowOf string // the evaluation beside which it is made; empty: it counts
+	lane     int
 	fence    int64
 	attempts int // of earlier rounds, before a retry
 }
@@ -43,6 +46,9 @@ func (t *tx) knownOf(ctx context.Context, ready []finished) (*known, error) {
 	if err := inBatches(distinct(ids), func(batch []string) error { return k.readEvaluations(ctx, t, batch) }); err != nil {
 		return nil, err
 	}
+	if err := k.readShadows(ctx, t); err != nil {
+		return nil, err
+	}
 	var traces []string
 	for _, s := range k.evaluations {
 		traces = append(traces, s.traceID)
@@ -61,9 +67,9 @@ func (t *tx) knownOf(ctx context.Context, ready []finished) (*known, error) {
 
 func (k *known) readEvaluations(ctx context.Context, t *tx, ids []string) error {
 	found, err := collect(ctx, t, func(r *sql.Rows, s *stored) error {
-		return r.Scan(&s.evaluationID, &s.run, &s.fence, &s.projectID, &s.traceID, &s.judge, &s.attempts, &s.externalID, &s.domain, &s.stakes, &s.title)
+		return r.Scan(&s.evaluationID, &s.run, &s.shadowOf, &s.lane, &s.fence, &s.projectID, &s.traceID, &s.judge, &s.attempts, &s.externalID, &s.domain, &s.stakes, &s.title)
 	}, `
-SELECT e.id, COALESCE(e.run_id, ''), e.fence, e.project_id, e.trace_id, e.judge, e.attempts, tr.external_id, tr.domain, tr.stakes, tr.title
+SELECT e.id, COALESCE(e.run_id, ''), e.shadow_of, e.lane, e.fence, e.project_id, e.trace_id, e.judge, e.attempts, tr.external_id, tr.domain, tr.stakes, tr.title
 FROM evaluations e JOIN traces tr ON tr.id = e.trace_id
 WHERE e.id IN (`+placeholders(len(ids))+`) AND e.status = 'judging'`, anys(ids)...)
 	if err != nil {
@@ -116,7 +122,7 @@ func (k *known) readVerdicts(ctx context.Context, t *tx, traces []string) error 
 	}, `
 SELECT e.trace_id, e.judge, e.id, `+engine+`, `+model+`, e.endpoint, e.samples, e.prompt_version, e.undecided, e.verdict, e.status, e.reasons
 FROM evaluations e
-WHERE e.trace_id IN (`+placeholders(len(traces))+`) AND e.verdict <> '' ORDER BY e.id DESC`, anys(traces)...)
+WHERE e.trace_id IN (`+placeholders(len(traces))+`) AND e.verdict <> '' AND e.shadow_of = '' ORDER BY e.id DESC`, anys(traces)...)
 	for i := range found {
 		k.verdicts[found[i].on] = append(k.verdicts[found[i].on], &found[i].verdictOf)
 	}

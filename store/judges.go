@@ -123,6 +123,11 @@ VALUES (?, ?, ?, ?, ?, ?, ?, TRUE, ?, ?) ON CONFLICT (project_id, name, prompt_v
 	if err != nil {
 		return err
 	}
+	if added == 0 {
+		if held, err := t.superseded(ctx, p.ID, j.Name, j.PromptVersion); err != nil || held {
+			return err // a lead chose another one
+		}
+	}
 	if _, err := t.exec(ctx, `UPDATE judges SET current = FALSE WHERE project_id = ? AND name = ? AND current AND prompt_version <> ?`,
 		p.ID, j.Name, j.PromptVersion); err != nil {
 		return err

@@ -37,7 +37,7 @@ func (s *Store) CheckKeptCounts(ctx context.Context) (problems []string, err err
 func checkAgreement(ctx context.Context, q querier) (problems []string, err error) {
 	type named struct{ projectID, judge string }
 	judges, err := collect(ctx, q, func(r *sql.Rows, n *named) error { return r.Scan(&n.projectID, &n.judge) }, `
-SELECT project_id, judge FROM evaluations WHERE verdict <> '' UNION SELECT project_id, judge FROM consensus
+SELECT project_id, judge FROM evaluations WHERE verdict <> '' AND shadow_of = '' UNION SELECT project_id, judge FROM consensus
 UNION SELECT project_id, judge FROM agreement_cells UNION SELECT project_id, judge FROM agreement_pairs`)
 	if err != nil {
 		return nil, err
@@ -70,12 +70,12 @@ SELECT rt.run_id || ' ' || e.judge || ' ' || CASE
         WHEN e.status IN ('queued', 'judging') THEN 'pending' WHEN e.status = 'refused' THEN 'refused'
         WHEN e.status = 'in_review' AND e.lead_reason = 'judge_failed' THEN 'failed' WHEN e.status = 'in_review' THEN 'in_review'
         WHEN e.result_source <> '' THEN 'result:' || e.result_verdict ELSE 'other' END, count(*)
-FROM run_traces rt JOIN evaluations e ON e.trace_id = rt.trace_id GROUP BY 1
+FROM run_traces rt JOIN evaluations e ON e.trace_id = rt.trace_id WHERE e.shadow_of = '' GROUP BY 1
 UNION ALL
 SELECT run_id || '  traces', count(*) FROM run_traces GROUP BY 1
 UNION ALL
 SELECT run_id || '  planned', count(*) FROM run_traces rt
-WHERE EXISTS (SELECT 1 FROM evaluations e WHERE e.trace_id = rt.trace_id) GROUP BY 1`)
+WHERE EXISTS (SELECT 1 FROM evaluations e WHERE e.trace_id = rt.trace_id AND e.shadow_of = '') GROUP BY 1`)
 }
 
 // checkRunReasons compares the reasons of every run.
@@ -83,24 +83,26 @@ func checkRunReasons(ctx context.Context, q querier) ([]string, error) {
 	return compareCounts(ctx, q, "reason in run", `
 SELECT run_id || ' ' || judge || ' ' || code || CASE WHEN sealed THEN ' sealed' ELSE '' END, n FROM run_reasons WHERE n <> 0`, `
 SELECT rt.run_id || ' ' || e.judge || ' ' || x.code || CASE WHEN e.sealed THEN ' sealed' ELSE '' END, count(DISTINCT e.id)
-FROM run_traces rt JOIN evaluations e ON e.trace_id = rt.trace_id JOIN evaluation_reasons x ON x.evaluation_id = e.id GROUP BY 1
+FROM run_traces rt JOIN evaluations e ON e.trace_id = rt.trace_id JOIN evaluation_reasons x ON x.evaluation_id = e.id WHERE e.shadow_of = '' GROUP BY 1
 UNION ALL
 SELECT rt.run_id || ' ' || e.judge || '  sealed', count(*) FROM run_traces rt JOIN evaluations e ON e.trace_id = rt.trace_id
-WHERE e.sealed GROUP BY 1`)
+WHERE e.sealed AND e.shadow_of = '' GROUP BY 1`)
 }
 
 // checkSealed counts the evaluations whose row is wrong about waiting blind.
 func checkSealed(ctx context.Context, q querier) ([]string, error) {
 	return compareCounts(ctx, q, "waiting blind", `
 SELECT id, 1 FROM evaluations WHERE sealed`, `
-SELECT r.evaluation_id, 1 FROM reviews r WHERE `+blindly("r"))
+SELECT r.evaluation_id, 1 FROM reviews r WHERE `+blindly("r")+`
+UNION ALL
+SELECT e.id, 1 FROM evaluations e JOIN reviews r ON r.evaluation_id = e.shadow_of WHERE e.shadow_of <> '' AND `+blindly("r"))
 }
 
 // checkTallies compares the counts of statuses and of the queue.
 func checkTallies(ctx context.Context, q querier) ([]string, error) {
 	return compareCounts(ctx, q, "tally", `
 SELECT project_id || ' ' || kind || ' ' || name, n FROM tallies WHERE n <> 0`, `
-SELECT project_id || ' status ' || status, count(*) FROM evaluations GROUP BY 1
+SELECT project_id || ' status ' || CASE WHEN shadow_of <> '' AND status = 'final' THEN 'shadow' ELSE status END, count(*) FROM evaluations GROUP BY 1
 UNION ALL
 SELECT project_id || ' use ' || judge || ' ' || prompt_version, count(*) FROM evaluations GROUP BY 1
 UNION ALL

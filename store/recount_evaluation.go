@@ -13,6 +13,7 @@ import (
 type countedEvaluation struct {
 	id, traceID string
 	group       agreementGroup
+	shadowOf    string // the evaluation beside which it was made; empty: it counts
 	label       string
 	verdict     string
 	status      judge.Status
@@ -62,7 +63,7 @@ func (t *tx) readCounted(ctx context.Context, traces []string) ([]*countedEvalua
 		return nil, nil
 	}
 	evaluations, err := collect(ctx, t, scanCounted, `
-SELECT e.id, e.trace_id, e.project_id, e.judge, `+raterOf("e")+`, e.prompt_version, e.label, e.verdict, e.status, e.lead_reason,
+SELECT e.id, e.trace_id, e.shadow_of, e.project_id, e.judge, `+raterOf("e")+`, e.prompt_version, e.label, e.verdict, e.status, e.lead_reason,
     e.result_verdict, e.result_source, e.standing, e.sealed, e.cell, e.cluster_key, e.labelled_us,
     e.reasons, e.reasons_counted, e.sliced, e.score, t.domain, t.stakes
 FROM evaluations e JOIN traces t ON t.id = e.trace_id WHERE e.trace_id IN (`+placeholders(len(traces))+`)`, anys(traces)...)
@@ -97,7 +98,7 @@ FROM evaluations e JOIN traces t ON t.id = e.trace_id WHERE e.trace_id IN (`+pla
 func scanCounted(r *sql.Rows, into **countedEvaluation) error {
 	e := &countedEvaluation{}
 	*into = e
-	return r.Scan(&e.id, &e.traceID, &e.group.projectID, &e.group.judge, &e.group.model, &e.group.version, &e.label, &e.verdict, &e.status,
+	return r.Scan(&e.id, &e.traceID, &e.shadowOf, &e.group.projectID, &e.group.judge, &e.group.model, &e.group.version, &e.label, &e.verdict, &e.status,
 		&e.lead, &e.result.Verdict, &e.result.Source, &e.stored.standing, &e.stored.sealed, &e.stored.cell, &e.stored.clusterKey,
 		&e.stored.labelledUS, &e.is.reasons, &e.stored.reasons, &e.stored.sliced, &e.score, &e.domain, &e.stakes)
 }
@@ -116,6 +117,11 @@ WHERE r.trace_id IN (`+placeholders(len(traces))+`) AND `+blindly("r"), anys(tra
 	}
 	for _, id := range sealed {
 		byID[id].is.sealed = true
+	}
+	for _, e := range evaluations {
+		if live := byID[e.shadowOf]; live != nil {
+			e.is.sealed = live.is.sealed
+		}
 	}
 	type side struct {
 		evaluation string
@@ -155,7 +161,7 @@ func (t *tx) madeCounted(traces []string) (evaluations []*countedEvaluation) {
 // countsInClusters says whether an evaluation is one of the items whose
 // independence calibration tells.
 func (e *countedEvaluation) countsInClusters() bool {
-	return e.verdict != "" && e.human.labelled && !e.human.visible
+	return e.shadowOf == "" && e.verdict != "" && e.human.labelled && !e.human.visible
 }
 
 func (e *countedEvaluation) countsAlone() bool { return e.countsInClusters() && e.human.cluster == "" }
@@ -164,7 +170,7 @@ func (e *countedEvaluation) countsAlone() bool { return e.countsInClusters() && 
 // cluster of its own.
 func (e *countedEvaluation) settle(alone bool) {
 	e.is.standing = e.standing()
-	if e.verdict == "" {
+	if e.verdict == "" || e.shadowOf != "" {
 		return
 	}
 	e.key = cellKey{group: e.group, judgeLabel: e.label, judgeVerdict: e.verdict, humanLabel: e.human.label,

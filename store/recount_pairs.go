@@ -59,7 +59,7 @@ WHERE trace_id IN (`+placeholders(len(traces))+`) AND labels > 1 ORDER BY projec
 	}
 	waiting := map[string]bool{}
 	for _, e := range evaluations {
-		if e.is.sealed || e.pending() {
+		if e.shadowOf == "" && (e.is.sealed || e.pending()) {
 			waiting[e.traceID] = true
 		}
 	}

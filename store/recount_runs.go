@@ -25,6 +25,7 @@ type runKey struct{ run, judge, standing string }
 // addRuns moves evaluations from the standing they had in their runs to the one
 // they have. traces are those that were there before.
 func (t *tx) addRuns(ctx context.Context, traces []string, evaluations []*countedEvaluation) error {
+	evaluations = slices.DeleteFunc(slices.Clone(evaluations), func(e *countedEvaluation) bool { return e.shadowOf != "" }) // they are in no run's counts
 	moved := map[string]bool{}
 	for _, e := range evaluations {
 		if e.was.standing != e.is.standing || e.was.reasons != e.is.reasons || e.was.sealed != e.is.sealed {

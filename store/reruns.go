@@ -87,6 +87,7 @@ func rerunConditions(projectID, runID string, ask RerunAsk) (c conditions) {
 	c.and(`e.project_id = ?`, projectID)
 	c.and(`e.judge = ?`, ask.Judge)
 	c.and(`tr.current`)
+	c.and(`e.shadow_of = ''`)
 	if runID != "" {
 		c.and(`EXISTS (SELECT 1 FROM run_traces rt WHERE rt.run_id = ? AND rt.trace_id = e.trace_id)`, runID)
 	}

@@ -23,6 +23,11 @@ var (
 	EstimateReruns   = Right{"rerun.listed", readers}
 	StartReruns      = Right{"rerun.started", leads}
 	StopReruns       = Right{"rerun.stopped", leads}
+	LockTestSplits   = Right{"judge.test_split_locked", leads}
+	LookAtTestSplits = Right{"judge.test_split_looked", leads}
+	PromoteJudges    = Right{"judge.promoted", leads}
+	StartShadows     = Right{"judge.shadow_started", leads}
+	StopShadows      = Right{"judge.shadow_stopped", leads}
 	ChangePolicy     = Right{"policy.changed", leads}
 	DryRunPolicy     = Right{"policy.read", readers}
 	ClaimReviews     = Right{"review.claimed", nil}

@@ -75,6 +75,7 @@ func (s *Store) RoutingSamples(ctx context.Context, a Actor, project string, f S
 func sampleConditions(p Project, f SampleFilter, after string) (c conditions) {
 	c.and(`e.project_id = ?`, p.ID)
 	c.and(`e.status IN ('accepted', 'in_review', 'final')`)
+	c.and(`e.shadow_of = ''`)
 	if f.Judge != "" {
 		c.and(`e.judge = ?`, f.Judge)
 	}

@@ -30,7 +30,7 @@ func blindly(r string) string {
 }
 
 // sealedFor gives the condition for an actor and an evaluation whose id the
-// SQL expression evaluationID names, e.g. "e.id". Auditors and the operator
+// SQL expression evaluationID names: liveOf of an evaluation, or what a review is of. Auditors and the operator
 // decide nothing: for them nothing is sealed.
 func sealedFor(a Actor, evaluationID string) sealing {
 	if !a.MayDecide() {
@@ -56,7 +56,7 @@ func traceSealedFor(a Actor, traceID string) sealing {
 	}
 	inner := sealedFor(a, `seal_t.evaluation_id`)
 	reviews := `FROM reviews seal_t WHERE seal_t.trace_id = ` + traceID + ` AND ` + inner.sql
-	work := `FROM evaluations seal_q WHERE seal_q.trace_id = ` + traceID + ` AND seal_q.status IN ('queued', 'judging')`
+	work := `FROM evaluations seal_q WHERE seal_q.trace_id = ` + traceID + ` AND seal_q.status IN ('queued', 'judging') AND seal_q.shadow_of = ''`
 	return sealing{
 		sql:   `(EXISTS (SELECT 1 ` + reviews + `) OR EXISTS (SELECT 1 ` + work + `))`,
 		value: `COALESCE((SELECT TRUE ` + reviews + ` LIMIT 1), (SELECT TRUE ` + work + ` LIMIT 1), FALSE)`,
@@ -69,7 +69,7 @@ func traceSealedFor(a Actor, traceID string) sealing {
 func sealEvaluation(e judge.Evaluation) judge.Evaluation {
 	return judge.Evaluation{
 		ID: e.ID, TraceID: e.TraceID, Run: e.Run, Judge: e.Judge, PromptVersion: e.PromptVersion,
-		Engine: e.Engine, Model: e.Model, Endpoint: e.Endpoint, Samples: e.Samples, PolicyVersion: e.PolicyVersion, Status: e.Status, Hashes: e.Hashes, StartedAt: e.StartedAt,
+		Engine: e.Engine, Model: e.Model, Endpoint: e.Endpoint, Samples: e.Samples, Shadow: e.Shadow, PolicyVersion: e.PolicyVersion, Status: e.Status, Hashes: e.Hashes, StartedAt: e.StartedAt,
 		Reasons: sealReasons(e.Reasons), Checks: []judge.CheckResult{}, Findings: []judge.Finding{},
 	}
 }

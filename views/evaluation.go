@@ -35,6 +35,8 @@ type EvaluationPage struct {
 	// Proposed is the judge's verdict, label and score.
 	Proposed Mark
 	Critical bool
+	// Shadow: it was made beside another one to be compared with, and has no result.
+	Shadow bool
 	// Undecided: the engine could not decide; Explanation is its sentence on why.
 	Undecided   bool
 	Explanation string

@@ -47,6 +47,7 @@ type EvaluationRow struct {
 	AnsweredBy string
 	Endpoint   string
 	Samples    int
+	Shadow     bool // made beside another one to be compared with
 	Status     judge.Status
 	// RefusedField and Refusal say what the trace lacks and why it was refused;
 	// empty: it was not.

@@ -32,16 +32,18 @@ type JudgeHead struct {
 	Name            string
 	Description     string
 	CalibrationHref string
-	// DefinitionHref, HealthHref and RerunHref are its pages; empty: not for this
-	// reader. Tab is the one that is shown: definition, health or rerun.
-	DefinitionHref, HealthHref, RerunHref string
-	Tab                                   string
+	// DefinitionHref, HealthHref, CompareHref and RerunHref are its pages; empty: not
+	// for this reader. Tab is the one that is shown: definition, health, compare, rerun.
+	DefinitionHref, HealthHref, CompareHref, RerunHref string
+	Tab                                                string
 }
 
 // JudgePage is the definition of one version of a judge.
 type JudgePage struct {
 	JudgeHead
-	Version    string // prompt version, whole
+	Shadow     *ShadowSection // nil: not for this reader
+	Promoted   []string       // when a lead made which version the one in use, the newest first
+	Version    string         // prompt version, whole
 	Current    bool
 	Builtin    bool
 	Inputs     []JudgeInput

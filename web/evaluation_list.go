@@ -79,7 +79,7 @@ func evaluationRows(rows []store.EvaluationRow) []views.EvaluationRow {
 	for i, r := range rows {
 		v := views.EvaluationRow{
 			Href: evaluationPath(r.ID), Title: r.Title, TraceID: r.TraceID, Judge: r.Judge, Version: r.PromptVersion, Model: r.Model,
-			AnsweredBy: r.AnsweredBy, Endpoint: r.Endpoint, Samples: r.Samples, RefusedField: r.RefusedField, Refusal: r.Message,
+			AnsweredBy: r.AnsweredBy, Endpoint: r.Endpoint, Samples: r.Samples, Shadow: r.Shadow, RefusedField: r.RefusedField, Refusal: r.Message,
 			Status: r.Status, Sealed: r.Sealed, Proposed: views.Mark{Verdict: r.Verdict, Label: r.Label, Score: r.Score}, At: r.CreatedAt,
 		}
 		if r.Result != nil {

@@ -55,7 +55,7 @@ func (s *Server) evaluationPage(f views.Frame, a store.Actor, v store.Evaluation
 	p := views.EvaluationPage{
 		Frame: f, ID: e.ID, ItemTitle: v.Trace.Title(), TraceID: e.TraceID, TraceHref: revisionPath(e.TraceID, v.Revision),
 		Run: e.Run, Domain: v.Trace.Domain, Stakes: v.Trace.Stakes, Judge: e.Judge, PromptVersion: e.PromptVersion,
-		Engine: e.Engine, Model: e.Model, Status: e.Status, Sealed: v.Sealed,
+		Engine: e.Engine, Model: e.Model, Status: e.Status, Sealed: v.Sealed, Shadow: e.Shadow,
 		Trace: traceText(&v.Trace, all), Inputs: inputsOf(&v.Trace, definition),
 		Proposed: views.Mark{Verdict: e.Verdict, Label: e.Label, Score: e.Score}, Critical: e.Critical,
 		Undecided: e.Undecided, Explanation: e.Explanation, Samples: e.Samples, Spread: spreadView(e.Spread), Uncited: e.Uncited, Parts: e.PartLabels,
@@ -64,7 +64,7 @@ func (s *Server) evaluationPage(f views.Frame, a store.Actor, v store.Evaluation
 		RefusedField: e.RefusedField, Fault: e.Error, Labels: labelRows(v.Labels), Chain: chain(v.Events), Permalink: s.permalink(e.ID, e.Hashes.Trace), Hashes: e.Hashes,
 		Repairs: e.Repairs, TransportRetries: e.TransportRetries, PromptTokens: e.Tokens.Prompt,
 		CompletionTokens: e.Tokens.Completion, CostUSD: e.CostUSD, LatencyMS: e.LatencyMS,
-		MayRetry: mayRetry(a, e), MayRequest: mayRequest(a, v), MayExpose: v.Sealed && isLead(a),
+		MayRetry: mayRetry(a, e), MayRequest: mayRequest(a, v), MayExpose: v.Sealed && isLead(a) && !e.Shadow,
 	}
 	textFor(f, &p.Trace, &v.Trace, all, v.Revision, e.Hashes.Trace)
 	if e.PolicyVersion > 0 && a.Role != store.Reviewer {
@@ -112,7 +112,7 @@ func mayRetry(a store.Actor, e judge.Evaluation) bool {
 
 // mayRequest: only what no person looks at yet can be sent to one.
 func mayRequest(a store.Actor, v store.EvaluationView) bool {
-	return isLead(a) && v.ReviewID == "" && (v.Evaluation.Status == judge.Accepted || v.Evaluation.Status == judge.Final)
+	return isLead(a) && v.ReviewID == "" && !v.Evaluation.Shadow && (v.Evaluation.Status == judge.Accepted || v.Evaluation.Status == judge.Final)
 }
 
 func reviewerName(l store.LabelRow) string {

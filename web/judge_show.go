@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -75,6 +76,7 @@ func judgeHead(f views.Frame, a store.Actor, name, description, tab string) view
 	h := views.JudgeHead{Frame: f, Name: name, Description: description, Tab: tab, DefinitionHref: judgePath(name)}
 	if a.Role != store.Reviewer {
 		h.CalibrationHref, h.HealthHref, h.RerunHref = calibrationPath(name), judgePath(name)+"/health", judgePath(name)+"/rerun"
+		h.CompareHref = judgePath(name) + "/compare"
 	}
 	return h
 }
@@ -116,7 +118,19 @@ func (s *Server) showJudge(c echo.Context) error {
 	if known, ok := h.Judge(name); ok && known.VersionOf(shown.PromptVersion) != nil {
 		p.System = judge.SystemPrompt("[MARK]", json.RawMessage("[SCHEMA]"))
 	}
+	promotions, err := s.cfg.Store.Promotions(ctx, actor, f.Project, name)
+	if err != nil {
+		return err
+	}
+	for _, x := range promotions {
+		p.Promoted = append(p.Promoted, fmt.Sprintf("%s promoted %s in place of %s on %s: %s", x.By, shortVersion(x.Version), shortVersion(x.FromVersion), x.At.Format("2 January 2006"), x.Comment))
+	}
 	if actor.Role != store.Reviewer {
+		shadow, err := s.shadowView(ctx, actor, f.Project, name, versions)
+		if err != nil {
+			return err
+		}
+		p.Shadow = &shadow
 		health, err := s.cfg.Store.JudgeHealth(ctx, actor, f.Project, name, store.HealthFilter{PromptVersion: shown.PromptVersion, Days: mostHealthDays})
 		if err != nil {
 			return err

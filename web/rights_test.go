@@ -33,6 +33,8 @@ var allowed = map[string][]store.Role{
 	"/evaluations/{id}/retry": {}, "/evaluations/{id}/request": {}, "/evaluations/{id}/expose": {}, "/traces/{id}/judge": {},
 	"/runs/{name}/retry": {}, "/runs/{name}/budget": {}, "/judges/{name}/rerun": {}, "/reruns/{id}/stop": {},
 	"/runs/{name}/release": {}, "/runs/{name}/release/withdraw": {}, "/calibration/{judge}/trust": {}, "/api/v1/judges/{name}/trust": {},
+	"/judges/{name}/test-split": {}, "/judges/{name}/test-split/look": {}, "/judges/{name}/promote": {},
+	"/judges/{name}/shadow": {}, "/judges/{name}/shadow/stop": {},
 	"/policy": {}, "/policy/dry-run": {store.Auditor}, "/policy/requeue": {}, "/import": {},
 	"/queue/change": {}, "/queue/views": {store.Reviewer, store.Auditor}, "/queue/views/{id}/delete": {store.Reviewer, store.Auditor},
 	"/members": {}, "/members/{id}": {}, "/members/{id}/password": {}, "/members/{id}/disable": {}, "/members/{id}/enable": {},

@@ -41,10 +41,11 @@ func (s *Server) explained(ctx context.Context, project string, t *judge.Trace) 
 	return all, nil
 }
 
+// rowsOf are the evaluations by a judge that count.
 func rowsOf(rows []store.EvaluationRow, name string) []store.EvaluationRow {
 	var of []store.EvaluationRow
 	for _, r := range rows {
-		if r.Judge == name {
+		if r.Judge == name && !r.Shadow {
 			of = append(of, r)
 		}
 	}

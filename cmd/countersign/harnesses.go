@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/countersign/countersign/judge"
@@ -120,6 +121,9 @@ func (h *harnesses) build(ctx context.Context, project store.Project, own []judg
 	if err != nil {
 		return nil, err
 	}
+	if own, err = h.standing(ctx, project.Name, own); err != nil {
+		return nil, err
+	}
 	all, err := catalogue(h.builtins, own, kept)
 	if err != nil {
 		return nil, err
@@ -136,6 +140,22 @@ func (h *harnesses) build(ctx context.Context, project store.Project, own []judg
 	config.Judges, config.Policy = all, project.Policy
 	config.Trust = (&keptTrust{db: h.db, log: h.state.log, project: project.Name}).of
 	return harness.New(config)
+}
+
+// standing leaves out of the definitions given those in whose place a lead promoted
+// another version, which the project keeps: they do not come back by a restart.
+func (h *harnesses) standing(ctx context.Context, project string, own []judge.Judge) ([]judge.Judge, error) {
+	if len(own) == 0 {
+		return nil, nil
+	}
+	replaced, err := h.db.Superseded(ctx, project)
+	return slices.DeleteFunc(slices.Clone(own), func(j judge.Judge) bool {
+		is := replaced[j.Name][j.PromptVersion]
+		if is {
+			h.state.say("version %s of judge %s, which was given, is not used: a lead promoted another one in its place. Promote it, or change the definition", shortHash(j.PromptVersion), j.Name)
+		}
+		return is
+	}), err
 }
 
 // forWorker is a harness for work that brings its own judge and policy along. It

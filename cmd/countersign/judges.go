@@ -16,6 +16,8 @@ type judgesCmd struct {
 	List     judgesListCmd     `cmd:"" help:"List the built-in judges, those of the project, and those of --judges."`
 	Show     judgesShowCmd     `cmd:"" help:"Show the definition of a judge."`
 	Validate judgesValidateCmd `cmd:"" help:"Check definitions without running them."`
+	Shadow   judgesShadowCmd   `cmd:"" help:"Let a version judge new traces beside the one in use, to be compared with it."`
+	Compare  judgesCompareCmd  `cmd:"" help:"Compare versions and models of a judge on the same traces."`
 }
 
 // judgeView is a judge as --json shows it.

@@ -150,3 +150,23 @@ func (e Estimate) Figure() Figure {
 // MarshalJSON writes value, se, ci_low, ci_high, ci_method and n; what is
 // undefined is null, and undefined or no_interval gives the reason.
 func (e Estimate) MarshalJSON() ([]byte, error) { return json.Marshal(e.Figure()) }
+
+// UnmarshalJSON reads what MarshalJSON wrote, for figures that are kept as they were
+// shown.
+func (e *Estimate) UnmarshalJSON(data []byte) error {
+	var f Figure
+	if err := json.Unmarshal(data, &f); err != nil {
+		return err
+	}
+	value := func(p *float64) float64 {
+		if p == nil {
+			return 0
+		}
+		return *p
+	}
+	*e = Estimate{Value: value(f.Value), SE: value(f.SE), Low: value(f.Low), High: value(f.High), N: f.N, Undefined: f.Undefined, NoInterval: f.NoInterval}
+	if f.Method != nil {
+		e.Method = *f.Method
+	}
+	return nil
+}

@@ -58,8 +58,12 @@ func NewBaseline(name, kind string, o Options) *Baseline {
 	return &Baseline{Name: name, Kind: kind, options: o, states: map[pairKey]state{}, versions: map[string][]string{}, models: map[string][]string{}}
 }
 
-// Add counts an evaluation. What people decided counts before the judge's score.
+// Add counts an evaluation. What people decided counts before the judge's score; a
+// shadow counts nothing.
 func (b *Baseline) Add(e judge.Evaluation) {
+	if e.Shadow {
+		return
+	}
 	if !slices.Contains(b.versions[e.Judge], e.PromptVersion) {
 		b.versions[e.Judge] = append(b.versions[e.Judge], e.PromptVersion)
 	}

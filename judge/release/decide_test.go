@@ -220,3 +220,12 @@ func TestSeveralModelsOfAPair(t *testing.T) {
 		t.Errorf("failing: %+v", r.Failing)
 	}
 }
+
+// What ran in the shadow of the baseline's judge is no part of the baseline.
+func TestBaselineLeavesOutShadows(t *testing.T) {
+	b := release.NewBaseline("v1", "run", release.Options{})
+	b.Add(judge.Evaluation{TraceID: "t0", Judge: "mood", PromptVersion: "v2", Engine: "recorded", Model: "m", Status: judge.Final, Verdict: judge.Fail, Shadow: true})
+	if b.Len() != 0 {
+		t.Errorf("%d evaluations are counted", b.Len())
+	}
+}
