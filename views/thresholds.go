@@ -40,9 +40,7 @@ type ThresholdForm struct {
 type ThresholdRow struct {
 	Letter, Name, Band                  string
 	Misses, Alarms, People, Hours, Cost Ranged
-	MissesWeek, AlarmsWeek              string
-	Chosen                              bool
 }
 
-// Ranged is a number as it is read, and its interval.
-type Ranged struct{ Value, Range string }
+// Ranged is a number as it is read, its interval, and what else it comes to.
+type Ranged struct{ Value, Range, More string }

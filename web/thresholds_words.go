@@ -92,9 +92,14 @@ func thresholdRow(letter, name string, w threshold.Written, o threshold.Outcome)
 	at := func(e agreement.Estimate, times float64, text func(float64) string) views.Ranged {
 		return views.Ranged{Value: text(e.Value * times), Range: rangeText(e, times, text)}
 	}
+	errors := func(e agreement.Estimate) views.Ranged {
+		r := at(e, 1000, amountText)
+		r.Range += " in 1,000"
+		r.More = amountText(e.Value*w.PerWeek) + " a week"
+		return r
+	}
 	return views.ThresholdRow{Letter: letter, Name: name, Band: bandText(o.Band),
-		Misses: at(o.Misses, 1000, amountText), MissesWeek: amountText(o.Misses.Value * w.PerWeek),
-		Alarms: at(o.Alarms, 1000, amountText), AlarmsWeek: amountText(o.Alarms.Value * w.PerWeek),
+		Misses: errors(o.Misses), Alarms: errors(o.Alarms),
 		People: at(o.People, w.PerWeek, amountText), Hours: at(o.People, hours, amountText), Cost: at(o.Cost, w.PerWeek, moneyText)}
 }
 
@@ -116,6 +121,8 @@ func spanText(e agreement.Estimate) string {
 // amountText writes a number with as many digits as mean something.
 func amountText(v float64) string {
 	switch {
+	case v == 0:
+		return "0"
 	case v >= 100:
 		return thousands(int(math.Round(v)))
 	case v >= 10:

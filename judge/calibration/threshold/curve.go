@@ -42,13 +42,23 @@ type sums struct {
 	allBad    float64
 }
 
-func (s sums) misses(pass int) float64 { return s.allBad - s.bad[pass] }
+func (s sums) misses(pass int) float64 { return rounded(s.allBad - s.bad[pass]) }
 func (s sums) alarms(low int) float64  { return s.good[low] }
 func (s sums) people(low, pass int) float64 {
+	return rounded(s.good[pass] + s.bad[pass] - s.good[low] - s.bad[low])
+}
+
+// rounded takes from a difference of sums what is left by rounding alone.
+func rounded(share float64) float64 {
+	if share < 1e-12 {
+		return 0
+	}
+	return share
+}
 	return max(0, s.good[pass]+s.bad[pass]-s.good[low]-s.bad[low])
 }
 
-// price is what one evaluation costs.
+// errors is what the mistakes of one evaluation cost, cost with people's time.
 func (s sums) errors(c Costs, low, pass int) float64 {
 	return c.Miss*s.misses(pass) + c.Alarm*s.alarms(low)
 }
