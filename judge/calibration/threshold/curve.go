@@ -55,8 +55,6 @@ func rounded(share float64) float64 {
 	}
 	return share
 }
-	return max(0, s.good[pass]+s.bad[pass]-s.good[low]-s.bad[low])
-}
 
 // errors is what the mistakes of one evaluation cost, cost with people's time.
 func (s sums) errors(c Costs, low, pass int) float64 {
