@@ -23,6 +23,7 @@ var (
 	EstimateReruns   = Right{"rerun.listed", readers}
 	StartReruns      = Right{"rerun.started", leads}
 	StopReruns       = Right{"rerun.stopped", leads}
+	DrawsLabels      = Right{labelsDrawn, leads}
 	ChangePolicy     = Right{"policy.changed", leads}
 	DryRunPolicy     = Right{"policy.read", readers}
 	ClaimReviews     = Right{"review.claimed", nil}
