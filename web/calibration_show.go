@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"net/url"
 
 	"github.com/labstack/echo/v4"
 
@@ -52,7 +53,15 @@ func (s *Server) showCalibration(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	reports, err := s.reports(c, f.Project, name)
+	counts, err := s.cfg.Store.CalibrationCounts(c.Request().Context(), user(c).Actor(), f.Project, name)
+	if err != nil {
+		return err
+	}
+	reports, err := calibration.ComposeAll(counts)
+	if err != nil {
+		return err
+	}
+	lines, err := s.labelLines(c, f.Project, name, counts)
 	if err != nil {
 		return err
 	}
@@ -73,6 +82,8 @@ func (s *Server) showCalibration(c echo.Context) error {
 		}
 		series := calibrationSeries(r)
 		series.CalibrationFigures = figuresView(r, reports, differences)
+		of := url.Values{"series": {r.PromptVersion + " " + r.Model}}.Encode()
+		series.PlanHref, series.ThresholdsHref, series.More = planPath(name)+"?"+of, thresholdsPath(name)+"?"+of, lines[r.PromptVersion+" "+r.Model]
 		p.Series = append(p.Series, series)
 	}
 	return s.render(c, http.StatusOK, views.Calibration(p))

@@ -89,6 +89,8 @@ func (s *Server) routes() {
 	p.GET("/calibration/:judge/numbers.csv", s.calibrationCSV)
 	p.GET("/calibration/:judge/thresholds", s.showThresholds)
 	p.GET("/calibration/:judge/thresholds.json", s.thresholdsFile)
+	p.GET("/calibration/:judge/plan", s.showPlan)
+	p.POST("/calibration/:judge/draw", s.drawLabels, s.needs(store.DrawsLabels, onProject))
 	p.GET("/policy", s.showPolicy)
 	p.GET("/policy.yaml", s.policyYAML)
 	p.POST("/policy", s.changePolicy, s.needs(store.ChangePolicy, onProject))

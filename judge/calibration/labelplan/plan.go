@@ -206,3 +206,18 @@ func Split(n int, strata []Stratum) ([]int, error) {
 	}
 	return out, nil
 }
+
+// Drawn is the chance that the labels which were drawn by lot had on average, and so
+// what was not drawn had too; 0 where none was.
+func (s Stratum) Drawn() float64 {
+	n, weights := 0.0, 0.0
+	for _, l := range s.Labels {
+		if l.Chance < 1 {
+			n, weights = n+float64(l.N), weights+float64(l.N)/l.Chance
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return n / weights
+}
