@@ -16,11 +16,24 @@ type sayings struct {
 	answers    map[string]string // by review subject and user
 	comments   map[string]string // by the comment's id
 	withdrawn  map[string]bool   // comments that were taken back
+	draws      map[string]drawSaid
+}
+
+// drawSaid is what an event says of a draw of labels, as far as weights follow from it.
+type drawSaid struct {
+	Frame   int     `json:"frame"`
+	N       int     `json:"n"`
+	Number  int     `json:"number"`
+	Earlier float64 `json:"earlier"`
+	Digest  string  `json:"ids_sha256"`
+	Model   string  `json:"model"`
+	Version string  `json:"prompt_version"`
+	Verdict string  `json:"verdict"`
 }
 
 func newSayings() sayings {
 	return sayings{decisions: map[string]string{}, signatures: map[string]string{}, undone: map[string]bool{}, answers: map[string]string{},
-		comments: map[string]string{}, withdrawn: map[string]bool{}}
+		comments: map[string]string{}, withdrawn: map[string]bool{}, draws: map[string]drawSaid{}}
 }
 
 // note takes an event's digest. Data that are none are the chain's business.
@@ -32,6 +45,8 @@ func (s sayings) note(e AuditEvent) {
 		Answer     string `json:"answer_sha256"`
 		CommentID  string `json:"comment_id"`
 		Comment    string `json:"comment_sha256"`
+		DrawID     string `json:"draw_id"`
+		drawSaid
 	}
 	if json.Unmarshal(e.Data, &d) != nil {
 		return
@@ -51,6 +66,9 @@ func (s sayings) note(e AuditEvent) {
 	case e.Action == commentWithdrawn:
 		s.withdrawn[d.CommentID] = true
 	}
+	if e.Action == labelsDrawn && e.Allowed {
+		s.draws[d.DrawID] = d.drawSaid
+	}
 	if d.Answer != "" {
 		s.answers[e.Subject+" "+e.ActorID] = d.Answer
 	}
@@ -67,7 +85,7 @@ func (s *Store) checkRows(ctx context.Context, said sayings, events int64) (prob
 		}
 		return "the chain is empty, but the database has a project: all events were removed", nil
 	}
-	for _, check := range []func(context.Context, sayings) (string, error){s.checkDecisions, s.checkAnswers, s.checkComments, s.checkDerived} {
+	for _, check := range []func(context.Context, sayings) (string, error){s.checkDecisions, s.checkAnswers, s.checkComments, s.checkDraws, s.checkDerived} {
 		if problem, err := check(ctx, said); problem != "" || err != nil {
 			return problem, err
 		}

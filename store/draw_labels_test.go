@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/countersign/countersign/judge"
@@ -212,4 +213,46 @@ WHERE r.blind AND r.state = 'open' AND r.lead_reason = 'random_audit' AND r.stra
 		t.Error("the event tells the nonce")
 	}
 	d.holds()
+}
+
+// TestDrawsAtOnce: leads who draw at the same time, and forms sent twice at once, draw
+// nothing twice, and the numbers have no gap.
+func TestDrawsAtOnce(t *testing.T) {
+	d := openDesk(t)
+	plan := judge.Planned{Judge: deskJudge.Name, PromptVersion: deskJudge.PromptVersion, Engine: judge.EngineRules, Model: "m", Judgment: judge.NoJudgment}
+	storetest.Population(t, d.Store, plan, "p", 60, func(int) storetest.Judged { return storetest.Judged{Score: 0.9, Verdict: judge.Pass} })
+	var wait sync.WaitGroup
+	for i := range 8 {
+		wait.Go(func() {
+			ask := store.DrawAsk{Judge: deskJudge.Name, Model: "m", PromptVersion: deskJudge.PromptVersion, Verdict: judge.Pass, N: 6, Token: fmt.Sprint("form ", i/2)}
+			if got, err := d.DrawLabels(d.ctx, d.lea, "default", ask); err != nil || got.N != 6 {
+				t.Errorf("form %d drew %d, %v", i/2, got.N, err)
+			}
+		})
+	}
+	wait.Wait()
+	if n := d.number(`SELECT count(DISTINCT evaluation_id) FROM drawn_labels`); n != 24 || d.number(`SELECT count(*) FROM drawn_labels`) != 24 || d.number(`SELECT max(number) FROM label_draws`) != 4 {
+		t.Errorf("%d were drawn, want 24 by 4 draws", n)
+	}
+	d.holds()
+}
+
+// TestDrawsAreHeldToTheChain: a draw that was changed, removed or slipped in behind the
+// program is found, and the tables refuse it while their triggers stand.
+func TestDrawsAreHeldToTheChain(t *testing.T) {
+	d := openDesk(t)
+	plan := judge.Planned{Judge: deskJudge.Name, PromptVersion: deskJudge.PromptVersion, Engine: judge.EngineRules, Model: "m", Judgment: judge.NoJudgment}
+	storetest.Population(t, d.Store, plan, "p", 10, func(int) storetest.Judged { return storetest.Judged{Score: 0.9, Verdict: judge.Pass} })
+	d.draw(t, "m", 4, "form")
+	for _, query := range []string{`UPDATE label_draws SET earlier = 1`, `DELETE FROM label_draws`, `UPDATE drawn_labels SET draw_id = draw_id`, `DELETE FROM drawn_labels`} {
+		if _, err := d.raw.Exec(query); err == nil || !strings.Contains(err.Error(), "append-only") {
+			t.Errorf("%s: %v, want it refused as append-only", query, err)
+		}
+	}
+	if _, err := d.raw.Exec(`INSERT INTO drawn_labels (draw_id, evaluation_id) SELECT (SELECT max(id) FROM label_draws), min(e.id) FROM evaluations e WHERE e.status = 'accepted'`); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := d.VerifyAudit(d.ctx, d.auditor); err != nil || !strings.Contains(v.Problem, "or what it drew, was changed") {
+		t.Errorf("an item that was slipped into a draw: %q, %v", v.Problem, err)
+	}
 }

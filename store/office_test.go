@@ -13,6 +13,7 @@ import (
 
 // office does random things to a store, one after another.
 type office struct {
+	draws int
 	*desk
 	r      *rand.Rand
 	name   string // sets its traces apart from those of others
@@ -44,6 +45,7 @@ func (o *office) step() string {
 		{"decide", 5, o.decideOne}, {"reopen", 2, o.reopenOne}, {"retry", 1, o.retryOne}, {"request", 2, o.requestOne},
 		{"expose", 2, o.exposeOne}, {"release", 1, o.releaseOne}, {"take over", 1, o.takeOver}, {"change the queue", 3, o.changeSome},
 		{"undo", 3, o.undoOne}, {"agree", 2, o.agreeOne}, {"add", 3, o.addOne}, {"raise", 1, o.raiseOne}, {"reassign", 1, o.reassignOne},
+		{"draw", 3, o.drawSome},
 	}
 	total := 0
 	for _, s := range steps {
@@ -65,6 +67,15 @@ func (o *office) step() string {
 		return s.name
 	}
 	return ""
+}
+
+// drawSome draws labels from what a judge said and was accepted.
+func (o *office) drawSome() error {
+	o.draws++
+	_, err := o.DrawLabels(o.ctx, o.lea, "default", store.DrawAsk{Judge: pick(o.r, "equivalence", "tone"), Model: pick(o.r, "small", "large", "tape"),
+		PromptVersion: pick(o.r, "v1", "v1", "v2", judge.Unknown), Verdict: pick(o.r, judge.Pass, judge.Pass, judge.Fail), N: 1 + o.r.IntN(3),
+		Token: fmt.Sprint(o.name, " ", o.draws)})
+	return err
 }
 
 func (o *office) importSome() error {
