@@ -13,8 +13,8 @@ import (
 
 	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/judge/agreement"
-	"github.com/countersign/countersign/judge/agreement/sampling"
 	"github.com/countersign/countersign/judge/agreement/samplesize"
+	"github.com/countersign/countersign/judge/agreement/sampling"
 	"github.com/countersign/countersign/judge/calibration"
 )
 

@@ -15,6 +15,7 @@ type half struct {
 	kinds  []kind
 	judged []int
 	ends   int
+	scored int // labels that a band decides
 }
 
 // kind are labels of one bin (or none: fixed), answer, verdict and weight.
@@ -44,6 +45,8 @@ func newHalf(labels []Label, judged []int, ends []float64) half {
 		k := kind{bin: bin(ends, l.Score), pass: l.Pass, verdict: l.Verdict, weight: 1 / l.Probability, stratum: l.Stratum}
 		if l.Fixed {
 			k.bin = -1
+		} else {
+			h.scored++
 		}
 		n, known := at[k]
 		if !known {

@@ -120,6 +120,9 @@ func (h half) tooFew() string {
 	if rarer := min(h.Good, h.Bad); rarer < calibration.MinRarerClass {
 		return fmt.Sprintf("not enough labels of each kind: in a half people passed %d and failed %d, and each must be at least %d", h.Good, h.Bad, calibration.MinRarerClass)
 	}
+	if h.scored < calibration.MinLabels {
+		return fmt.Sprintf("not enough scores: of the labels of a half %d have a score that a band decides by, of at least %d", h.scored, calibration.MinLabels)
+	}
 	there := make([]int, len(h.judged))
 	for _, k := range h.kinds {
 		there[k.verdict]++

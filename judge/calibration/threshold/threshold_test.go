@@ -212,6 +212,13 @@ func TestWhatTheLabelsCannotCarryIsRefused(t *testing.T) {
 	if r, _ = Simulate(passes, ask); !strings.Contains(r.Refused, "no label at all of one of the judge's verdicts") {
 		t.Errorf("nothing of what the judge passes: %q", r.Refused)
 	}
+	unscored := slices.Clone(labels)
+	for i := range unscored {
+		unscored[i].Fixed = true
+	}
+	if r, _ = Simulate(unscored, ask); !strings.Contains(r.Refused, "not enough scores") {
+		t.Errorf("a judge without scores: %q", r.Refused)
+	}
 	ask.Chosen = judge.Band{Low: 0.9, Pass: 0.2}
 	if _, err = Simulate(labels, ask); err == nil {
 		t.Error("a band upside down is taken")
