@@ -63,7 +63,7 @@ func (s *Server) askThresholds(ctx context.Context, a store.Actor, project, name
 	if err != nil {
 		return ask, err
 	}
-	ask.volumeNote = fmt.Sprintf("The judge gave %.0f evaluations a week in the last four.", measured)
+	ask.volumeNote = fmt.Sprintf("The judge gave %.3g evaluations a week in the last four.", measured)
 	if measured == 0 {
 		measured, ask.volumeNote = 1000, "The judge gave none in the last four weeks that may be told, so 1,000 a week are taken."
 	}
@@ -73,8 +73,8 @@ func (s *Server) askThresholds(ctx context.Context, a store.Actor, project, name
 	ask.Cut = r.share("cut", "The cut", ask.Chosen.Pass)
 	ask.Costs = threshold.Costs{Miss: r.amount("cost_miss", "The cost of a wrong pass", usualMissCost),
 		Alarm: r.amount("cost_alarm", "The cost of a wrong fail", usualAlarmCost), Minute: r.amount("cost_minute", "The cost of a minute", usualMinuteCost)}
-	ask.Minutes = r.amount("minutes", "The minutes for an item", math.Round(took.Seconds/6)/10)
-	ask.perWeek = r.amount("per_week", "The number of evaluations a week", math.Round(measured))
+	ask.Minutes = r.amount("minutes", "The minutes for an item", max(0.1, math.Round(took.Seconds/6)/10))
+	ask.perWeek = r.amount("per_week", "The number of evaluations a week", max(1, math.Round(measured)))
 	ask.maxHours, ask.maxMisses = r.limit("max_hours", "Hours a week"), r.limit("max_misses", "Wrong passes in 1,000")
 	ask.Seed = r.seed()
 	switch {

@@ -117,7 +117,7 @@ func (c thresholdsCmd) ask(ctx context.Context, s *state, db *store.Store, built
 		return a, err
 	}
 	a = threshold.Ask{Now: p.Policy.For(c.Judge, "", judge.StandardStakes).BandOf(j), Costs: threshold.Costs{Miss: c.CostMiss, Alarm: c.CostAlarm, Minute: c.CostMinute},
-		Minutes: pace.Of(c.Judge, judge.StandardStakes).Seconds / 60, Level: calibration.Level, Seed: c.Seed}
+		Minutes: max(0.1, pace.Of(c.Judge, judge.StandardStakes).Seconds/60), Level: calibration.Level, Seed: c.Seed}
 	a.Chosen = a.Now
 	for _, f := range []struct{ from, to *float64 }{{c.Low, &a.Chosen.Low}, {c.High, &a.Chosen.Pass}, {c.Minutes, &a.Minutes}} {
 		if f.from != nil {
