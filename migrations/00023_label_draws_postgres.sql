@@ -30,5 +30,8 @@ CREATE TABLE drawn_labels (
 -- The number of the newest draw that a label's chance has in it already: the one that
 -- drew it, or the last one before its evaluation was judged. Later ones change it.
 ALTER TABLE agreement_cells ADD COLUMN drawn INTEGER NOT NULL DEFAULT 0;
+
+-- A random part of the labels of a cell that stays the same: ids end at random.
+CREATE INDEX evaluations_part ON evaluations (cell, (substr(trace_id, length(trace_id) - 1, 2))) WHERE labelled_us IS NOT NULL;
 CREATE TRIGGER label_draws_append_only BEFORE UPDATE OR DELETE ON label_draws FOR EACH ROW EXECUTE FUNCTION append_only();
 CREATE TRIGGER drawn_labels_append_only BEFORE UPDATE OR DELETE ON drawn_labels FOR EACH ROW EXECUTE FUNCTION append_only();

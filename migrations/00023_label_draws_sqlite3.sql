@@ -30,6 +30,9 @@ CREATE TABLE drawn_labels (
 -- The number of the newest draw that a label's chance has in it already: the one that
 -- drew it, or the last one before its evaluation was judged. Later ones change it.
 ALTER TABLE agreement_cells ADD COLUMN drawn INTEGER NOT NULL DEFAULT 0;
+
+-- A random part of the labels of a cell that stays the same: ids end at random.
+CREATE INDEX evaluations_part ON evaluations (cell, (substr(trace_id, length(trace_id) - 1, 2))) WHERE labelled_us IS NOT NULL;
 -- +goose StatementBegin
 CREATE TRIGGER label_draws_no_update BEFORE UPDATE ON label_draws BEGIN SELECT RAISE(ABORT, 'draws of labels are append-only'); END;
 -- +goose StatementEnd

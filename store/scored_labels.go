@@ -17,7 +17,7 @@ import (
 
 // MostScoredLabels is how many labels are looked at one by one. Of more, a random part
 // is taken that stays the same: by the ends of the ids of traces, which are random.
-const MostScoredLabels = 20_000
+const MostScoredLabels = 10_000
 
 // ScoredLabels are the blind and imported labels of one judge, model and version
 // beside the judge's score, with the counts that they are part of.

@@ -2,7 +2,6 @@ package web
 
 import (
 	"net/http"
-	"net/url"
 
 	"github.com/labstack/echo/v4"
 
@@ -82,8 +81,8 @@ func (s *Server) showCalibration(c echo.Context) error {
 		}
 		series := calibrationSeries(r)
 		series.CalibrationFigures = figuresView(r, reports, differences)
-		of := url.Values{"series": {r.PromptVersion + " " + r.Model}}.Encode()
-		series.PlanHref, series.ThresholdsHref, series.More = planPath(name)+"?"+of, thresholdsPath(name)+"?"+of, lines[r.PromptVersion+" "+r.Model]
+		of := seriesQuery(r.PromptVersion, r.Model)
+		series.PlanHref, series.ThresholdsHref, series.More = planPath(name)+of, thresholdsPath(name)+of, lines[seriesValue(r.PromptVersion, r.Model)]
 		p.Series = append(p.Series, series)
 	}
 	return s.render(c, http.StatusOK, views.Calibration(p))

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -30,7 +29,7 @@ func (s *Server) drawLabels(c echo.Context) error {
 		return &store.FieldError{Field: "n", Message: fmt.Sprintf("is %q: it is a whole number from 1 to %s", form.Get("n"), thousands(store.MostDrawn))}
 	}
 	ask := store.DrawAsk{Judge: param(c, "judge"), Model: form.Get("model"), PromptVersion: form.Get("version"), Verdict: judge.Verdict(form.Get("verdict")), N: n, Token: form.Get("token")}
-	back := planPath(ask.Judge) + "?" + url.Values{"series": {ask.PromptVersion + " " + ask.Model}}.Encode()
+	back := planPath(ask.Judge) + seriesQuery(ask.PromptVersion, ask.Model)
 	d, err := s.cfg.Store.DrawLabels(c.Request().Context(), user(c).Actor(), project, ask)
 	switch {
 	case errors.Is(err, store.ErrConflict):

@@ -122,7 +122,7 @@ func (s *Server) labelLines(c echo.Context, project, name string, counts []calib
 	}
 	lines := map[string][]string{}
 	for _, x := range counts {
-		lines[x.PromptVersion+" "+x.Model] = planLines(planned(x, policy, draws))
+		lines[seriesValue(x.PromptVersion, x.Model)] = planLines(planned(x, policy, draws))
 	}
 	return lines, nil
 }

@@ -33,14 +33,12 @@ func (s *Server) showPlan(c echo.Context) error {
 	}
 	p := views.PlanPage{Frame: f, Judge: name, Href: planPath(name), CalibrationHref: calibrationPath(name), DrawHref: calibrationPath(name) + "/draw",
 		MayDraw: isLead(actor), Most: store.MostDrawn, N: form.Get("n"), Half: form.Get("half")}
-	for _, x := range all {
-		p.Choices = append(p.Choices, views.Choice{Value: x.PromptVersion + " " + x.Model, Text: strings.TrimPrefix(x.Model+", prompt "+x.PromptVersion[:min(8, len(x.PromptVersion))], ", ")})
-	}
+	p.Choices = seriesChoices(all)
 	series, found := seriesOf(form, all)
 	if !found && form.Get("series") != "" {
 		return store.ErrNotFound
 	}
-	p.Series, p.Model, p.Version = series.PromptVersion+" "+series.Model, series.Model, series.PromptVersion
+	p.Series, p.Model, p.Version = seriesValue(series.PromptVersion, series.Model), series.Model, series.PromptVersion
 	draws, err := s.cfg.Store.LabelDraws(ctx, actor, f.Project, name)
 	if err != nil {
 		return err

@@ -36,7 +36,6 @@ type thresholdAsk struct {
 	model, version string
 	threshold.Ask
 	perWeek                 float64
-	maxHours, maxMisses     *float64
 	minutesNote, volumeNote string
 }
 
@@ -63,7 +62,7 @@ func (s *Server) askThresholds(ctx context.Context, a store.Actor, project, name
 	if err != nil {
 		return ask, err
 	}
-	ask.volumeNote = fmt.Sprintf("The judge gave %.3g evaluations a week in the last four.", measured)
+	ask.volumeNote = fmt.Sprintf("The judge gave %s evaluations a week in the last four.", amountText(measured))
 	if measured == 0 {
 		measured, ask.volumeNote = 1000, "The judge gave none in the last four weeks that may be told, so 1,000 a week are taken."
 	}
@@ -75,7 +74,7 @@ func (s *Server) askThresholds(ctx context.Context, a store.Actor, project, name
 		Alarm: r.amount("cost_alarm", "The cost of a wrong fail", usualAlarmCost), Minute: r.amount("cost_minute", "The cost of a minute", usualMinuteCost)}
 	ask.Minutes = r.amount("minutes", "The minutes for an item", max(0.1, math.Round(took.Seconds/6)/10))
 	ask.perWeek = r.amount("per_week", "The number of evaluations a week", max(1, math.Round(measured)))
-	ask.maxHours, ask.maxMisses = r.limit("max_hours", "Hours a week"), r.limit("max_misses", "Wrong passes in 1,000")
+	hours, misses := r.limit("max_hours", "Hours a week"), r.limit("max_misses", "Wrong passes in 1,000")
 	ask.Seed = r.seed()
 	switch {
 	case r.fault != nil:
@@ -87,14 +86,7 @@ func (s *Server) askThresholds(ctx context.Context, a store.Actor, project, name
 	case ask.perWeek == 0:
 		return ask, &store.FieldError{Field: "per_week", Message: "is 0: say how many evaluations there are in a week"}
 	}
-	if ask.maxHours != nil {
-		share := *ask.maxHours * 60 / ask.Minutes / ask.perWeek
-		ask.MaxPeople = &share
-	}
-	if ask.maxMisses != nil {
-		share := *ask.maxMisses / 1000
-		ask.MaxMisses = &share
-	}
+	ask.Limit(ask.perWeek, hours, misses)
 	return ask, nil
 }
 

@@ -39,10 +39,27 @@ func seriesOf(form url.Values, all []calibration.Counts) (chosen calibration.Cou
 	return chosen, ok
 }
 
+// seriesValue names a series in an address.
+func seriesValue(version, model string) string { return version + " " + model }
+
+// seriesQuery is an address's part that names a series.
+func seriesQuery(version, model string) string {
+	return "?" + url.Values{"series": {seriesValue(version, model)}}.Encode()
+}
+
+// seriesChoices are the models and versions of a judge, to choose from.
+func seriesChoices(all []calibration.Counts) []views.Choice {
+	choices := make([]views.Choice, len(all))
+	for i, x := range all {
+		choices[i] = views.Choice{Value: seriesValue(x.PromptVersion, x.Model), Text: strings.TrimPrefix(x.Model+", prompt "+x.PromptVersion[:min(8, len(x.PromptVersion))], ", ")}
+	}
+	return choices
+}
+
 // thresholds works out what is asked. The report is refused where labels carry none.
 func (s *Server) thresholds(ctx context.Context, a store.Actor, project, name string, ask thresholdAsk) (threshold.Written, error) {
 	w := threshold.Written{Judge: name, Model: ask.model, PromptVersion: ask.version, PerWeek: ask.perWeek, Minutes: ask.Minutes, Costs: ask.Costs,
-		MaxPeople: ask.MaxPeople, MaxMisses: ask.Ask.MaxMisses}
+		MaxPeople: ask.MaxPeople, MaxMisses: ask.MaxMisses}
 	labels, err := s.cfg.Store.ScoredLabels(ctx, a, project, name, ask.model, ask.version)
 	if err != nil {
 		return w, err
@@ -53,7 +70,7 @@ func (s *Server) thresholds(ctx context.Context, a store.Actor, project, name st
 		return w, err
 	}
 	if refused != "" {
-		w.Report = threshold.Report{Refused: refused, Labels: len(labels.Labels), Curve: []threshold.Point{}, Level: ask.Level, Replicates: ask.Replicates, Seed: ask.Seed, Step: threshold.Step}
+		w.Report = threshold.Refuse(refused, len(labels.Labels), ask.Ask)
 		return w, nil
 	}
 	ask.Judged = labels.Judged
@@ -74,13 +91,11 @@ func (s *Server) showThresholds(c echo.Context) error {
 	}
 	p := views.ThresholdPage{Frame: f, Judge: name, Href: thresholdsPath(name), CalibrationHref: calibrationPath(name)}
 	series, found := seriesOf(form, all)
-	for _, x := range all {
-		p.Form.Choices = append(p.Form.Choices, views.Choice{Value: x.PromptVersion + " " + x.Model, Text: strings.TrimPrefix(x.Model+", prompt "+x.PromptVersion[:min(8, len(x.PromptVersion))], ", ")})
-	}
+	p.Form.Choices = seriesChoices(all)
 	if !found && (form.Get("model") != "" || form.Get("series") != "" || form.Get("version") != "") {
 		return store.ErrNotFound
 	}
-	p.Form.Series = series.PromptVersion + " " + series.Model
+	p.Form.Series = seriesValue(series.PromptVersion, series.Model)
 	ask, err := s.askThresholds(ctx, actor, f.Project, name, series.Model, series.PromptVersion, form)
 	var field *store.FieldError
 	status := http.StatusOK

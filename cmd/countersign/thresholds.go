@@ -84,7 +84,7 @@ func (c thresholdsCmd) reckon(ctx context.Context, s *state, db *store.Store, bu
 		return w, err
 	}
 	if refused != "" {
-		w.Report = threshold.Report{Refused: refused, Labels: len(labels.Labels), Curve: []threshold.Point{}, Level: ask.Level, Replicates: threshold.DefaultReplicates, Seed: c.Seed, Step: threshold.Step}
+		w.Report = threshold.Refuse(refused, len(labels.Labels), ask)
 		return w, nil
 	}
 	ask.Judged = labels.Judged
@@ -130,14 +130,7 @@ func (c thresholdsCmd) ask(ctx context.Context, s *state, db *store.Store, built
 	if !(c.PerWeek > 0) {
 		return a, usagef("--per-week is %v: say how many evaluations there are in a week", c.PerWeek)
 	}
-	if c.MaxHours != nil {
-		share := *c.MaxHours * 60 / a.Minutes / c.PerWeek
-		a.MaxPeople = &share
-	}
-	if c.MaxMisses != nil {
-		share := *c.MaxMisses / 1000
-		a.MaxMisses = &share
-	}
+	a.Limit(c.PerWeek, c.MaxHours, c.MaxMisses)
 	return a, nil
 }
 

@@ -27,7 +27,7 @@ const methodNone = "clopper_pearson_none_seen"
 // names what of the question or of a label cannot be; labels that are too few are no
 // error but refused in the report.
 func Simulate(labels []Label, a Ask) (Report, error) {
-	r := Report{Labels: len(labels), Curve: []Point{}, Level: a.Level, Replicates: cmp.Or(a.Replicates, DefaultReplicates), Seed: a.Seed, Step: Step, Split: splitWords}
+	r := Refuse("", len(labels), a)
 	if err := check(labels, a); err != nil {
 		return r, err
 	}
@@ -73,6 +73,24 @@ func Simulate(labels []Label, a Ask) (Report, error) {
 	atReport, _ := report.adder().add(report.units.Whole())
 	r.Curve = curve(a, ends, atTune, atReport)
 	return r, nil
+}
+
+// Refuse is a report that says why there are no figures.
+func Refuse(reason string, labels int, a Ask) Report {
+	return Report{Refused: reason, Labels: labels, Curve: []Point{}, Level: a.Level, Replicates: cmp.Or(a.Replicates, DefaultReplicates), Seed: a.Seed, Step: Step, Split: splitWords}
+}
+
+// Limit sets the limits of the recommended band from hours of people in a week and wrong
+// passes in 1,000; nil: none. It needs Minutes, and perWeek evaluations above 0.
+func (a *Ask) Limit(perWeek float64, hours, misses *float64) {
+	if hours != nil {
+		share := *hours * 60 / a.Minutes / perWeek
+		a.MaxPeople = &share
+	}
+	if misses != nil {
+		share := *misses / 1000
+		a.MaxMisses = &share
+	}
 }
 
 func check(labels []Label, a Ask) error {

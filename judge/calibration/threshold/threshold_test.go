@@ -246,7 +246,7 @@ func BenchmarkSimulate(b *testing.B) {
 	source := rand.New(rand.NewPCG(1, 1))
 	labels, ask := drawn(source, population(source, 300_000), 0.1)
 	ask.Replicates = 500 // as the page does
-	labels = labels[:min(len(labels), 20_000)]
+	labels = labels[:min(len(labels), 10_000)]
 	for _, c := range []struct {
 		name string
 		per  uint64
