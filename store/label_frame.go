@@ -81,26 +81,38 @@ WHERE project_id = ? AND judge = ? AND model = ? AND prompt_version = ? AND verd
 		p.ID, ask.Judge, ask.Model, ask.PromptVersion, string(ask.Verdict)); err != nil {
 		return f, err
 	}
-	return f, f.chances(ctx, q, p, ask)
+	return f, f.chances(ctx, q, p, ask, drawnByLot(cells, ask))
+}
+
+// drawnByLot is the chance that labels which were drawn by lot had on average (harmonic
+// mean, later draws included); 0 where there are none.
+func drawnByLot(cells []keptCell, ask DrawAsk) float64 {
+	n, weights := 0.0, 0.0
+	for _, c := range cells {
+		p := c.probability.Float64
+		if c.model == ask.Model && c.version == ask.PromptVersion && c.cell.Judge.Verdict == ask.Verdict && c.labelled && !c.waiting && !c.cell.Visible && p > 0 && p < 1 {
+			n, weights = n+float64(c.cell.N), weights+float64(c.cell.N)/p
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return n / weights
 }
 
 // chances works out what chance each item had: by the share of the policy that routed
-// it, or by the design of labels that were imported, and by earlier draws. What is near
-// a boundary had more; that may be left out (sampling.SecondDraw).
-func (f *labelFrame) chances(ctx context.Context, q querier, p Project, ask DrawAsk) error {
-	var n int
-	var weights float64
+// it and by earlier draws, or, if that is more, as the labels have that were drawn by lot.
+// An item that neither policy nor draw could take, and that no labels were imported
+// beside, had none. What is near a boundary had more than is said; that may be left out
+// (sampling.SecondDraw).
+func (f *labelFrame) chances(ctx context.Context, q querier, p Project, ask DrawAsk, byLot float64) error {
+	var imported bool
 	if err := q.QueryRowContext(ctx, `
-SELECT count(*), COALESCE(sum(1 / c.inclusion_probability), 0)
-FROM evaluations e JOIN consensus c ON c.project_id = e.project_id AND c.judge = e.judge AND c.trace_id = e.trace_id
+SELECT EXISTS (SELECT 1 FROM evaluations e JOIN consensus c ON c.project_id = e.project_id AND c.judge = e.judge AND c.trace_id = e.trace_id
 WHERE e.project_id = ? AND e.judge = ? AND e.verdict = ? AND e.prompt_version = ? AND `+raterOf("e")+` = ? AND NOT c.visible
-  AND c.inclusion_probability < 1 AND NOT EXISTS (SELECT 1 FROM reviews r WHERE r.evaluation_id = e.id)`,
-		p.ID, ask.Judge, string(ask.Verdict), ask.PromptVersion, ask.Model).Scan(&n, &weights); err != nil {
+  AND c.inclusion_probability < 1 AND NOT EXISTS (SELECT 1 FROM reviews r WHERE r.evaluation_id = e.id))`,
+		p.ID, ask.Judge, string(ask.Verdict), ask.PromptVersion, ask.Model).Scan(&imported); err != nil {
 		return err
-	}
-	imported := 0.0
-	if n > 0 {
-		imported = float64(n) / weights
 	}
 	policies, err := policiesByVersion(ctx, q, p.ID)
 	if err != nil {
@@ -120,7 +132,9 @@ WHERE e.project_id = ? AND e.judge = ? AND e.verdict = ? AND e.prompt_version = 
 			share = policy.For(ask.Judge, it.domain, it.stakes).RandomAudit
 		}
 		shares[k] = share
-		it.before = chanceBefore(max(share, imported), it.had, f.draws)
+		if it.before = chanceBefore(share, it.had, f.draws); it.before > 0 || imported {
+			it.before = min(max(it.before, byLot), 0.999999)
+		}
 	}
 	return nil
 }

@@ -22,14 +22,12 @@ func planned(c calibration.Counts, policy judge.Policy, draws []store.LabelDraw)
 	strata := labelplan.Strata(c, func(judge.Verdict) float64 { return share })
 	for i := range strata {
 		s := &strata[i]
-		if s.Before == 0 {
-			s.Before = s.Drawn()
-		}
 		for _, d := range draws {
 			if d.Model == c.Model && d.PromptVersion == c.PromptVersion && d.Verdict == s.Verdict {
 				s.Before = 1 - (1-s.Before)*(1-float64(d.N)/float64(d.Frame))
 			}
 		}
+		s.Before = max(s.Before, s.Drawn())
 	}
 	return strata
 }
