@@ -24,6 +24,19 @@ type sayings struct {
 	unreleased map[string]bool   // releases that were withdrawn
 	trust      map[trustKey]judge.TrustState
 	until      *time.Time // of the last event
+	draws      map[string]drawSaid
+}
+
+// drawSaid is what an event says of a draw of labels, as far as weights follow from it.
+type drawSaid struct {
+	Frame   int     `json:"frame"`
+	N       int     `json:"n"`
+	Number  int     `json:"number"`
+	Earlier float64 `json:"earlier"`
+	Digest  string  `json:"ids_sha256"`
+	Model   string  `json:"-"` // of the event's own field, as other events have it
+	Version string  `json:"-"`
+	Verdict string  `json:"verdict"`
 }
 
 // trustKey names a judge's version as events of its trust do.
@@ -32,7 +45,7 @@ type trustKey struct{ project, subject, model, version string }
 func newSayings() sayings {
 	return sayings{decisions: map[string]string{}, signatures: map[string]string{}, undone: map[string]bool{}, answers: map[string]string{},
 		comments: map[string]string{}, withdrawn: map[string]bool{}, releases: map[string]string{}, unreleased: map[string]bool{},
-		trust: map[trustKey]judge.TrustState{}, until: new(time.Time)}
+		trust: map[trustKey]judge.TrustState{}, until: new(time.Time), draws: map[string]drawSaid{}}
 }
 
 // note takes an event's digest. Data that are none are the chain's business.
@@ -51,6 +64,8 @@ func (s sayings) note(e AuditEvent) {
 		Model   string           `json:"model"`
 		Version string           `json:"prompt_version"`
 		Trust   judge.TrustState `json:"after"`
+		DrawID  string           `json:"draw_id"`
+		drawSaid
 	}
 	*s.until = e.At
 	if json.Unmarshal(e.Data, &d) != nil {
@@ -80,6 +95,10 @@ func (s sayings) note(e AuditEvent) {
 	if e.Action == runReleaseWithdrawn {
 		s.unreleased[d.Withdrawn] = true
 	}
+	if e.Action == labelsDrawn && e.Allowed {
+		d.drawSaid.Model, d.drawSaid.Version = d.Model, d.Version
+		s.draws[d.DrawID] = d.drawSaid
+	}
 	if d.Answer != "" {
 		s.answers[e.Subject+" "+e.ActorID] = d.Answer
 	}
@@ -96,7 +115,7 @@ func (s *Store) checkRows(ctx context.Context, said sayings, events int64) (prob
 		}
 		return "the chain is empty, but the database has a project: all events were removed", nil
 	}
-	for _, check := range []func(context.Context, sayings) (string, error){s.checkDecisions, s.checkAnswers, s.checkComments, s.checkReleases, s.checkTrust, s.checkDerived} {
+	for _, check := range []func(context.Context, sayings) (string, error){s.checkDecisions, s.checkAnswers, s.checkComments, s.checkReleases, s.checkTrust, s.checkDraws, s.checkDerived} {
 		if problem, err := check(ctx, said); problem != "" || err != nil {
 			return problem, err
 		}

@@ -27,6 +27,7 @@ type countedGroup struct {
 	cell           calibration.Cell
 	stratum        string
 	probability    sql.NullFloat64
+	drawn          int // draws that probability has in it, by number
 	first, last    time.Time
 	waiting        bool // in a blind review
 }

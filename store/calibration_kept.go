@@ -78,19 +78,27 @@ func modelCounts(counts map[agreementGroup]int) (all []modelCount) {
 // keptCells reads the cells of a judge. The first and last label of a cell are
 // the ends of its part of an index.
 func keptCells(ctx context.Context, q querier, projectID, judgeName string) ([]keptCell, error) {
-	return collect(ctx, q, func(r *sql.Rows, c *keptCell) error {
+	cells, err := collect(ctx, q, func(r *sql.Rows, c *keptCell) error {
 		var first, last sql.NullInt64
 		err := r.Scan(&c.id, &c.model, &c.version, &c.cell.Judge.Label, &c.cell.Judge.Verdict, &c.cell.Human.Label, &c.cell.Human.Verdict,
-			&c.flags, &c.stratum, &c.probability, &c.waiting, &c.alone, &c.cell.N, &first, &last)
+			&c.flags, &c.stratum, &c.probability, &c.drawn, &c.waiting, &c.alone, &c.cell.N, &first, &last)
 		c.setFlags(c.flags)
 		c.first, c.last = labelledAt(first), labelledAt(last)
 		return err
 	}, `
 SELECT c.id, c.model, c.prompt_version, c.judge_label, c.judge_verdict, c.human_label, c.human_verdict,
-    c.flags, c.stratum, c.inclusion_probability, c.waiting, c.alone, c.n,
+    c.flags, c.stratum, c.inclusion_probability, c.drawn, c.waiting, c.alone, c.n,
     (SELECT e.labelled_us FROM evaluations e WHERE e.cell = c.id AND e.labelled_us IS NOT NULL ORDER BY e.labelled_us LIMIT 1),
     (SELECT e.labelled_us FROM evaluations e WHERE e.cell = c.id AND e.labelled_us IS NOT NULL ORDER BY e.labelled_us DESC LIMIT 1)
 FROM agreement_cells c WHERE c.project_id = ? AND c.judge = ? AND c.n > 0`, projectID, judgeName)
+	if err != nil {
+		return nil, err
+	}
+	draws, err := drawsOf(ctx, q, projectID, judgeName)
+	for i := range cells {
+		draws.apply(&cells[i].countedGroup)
+	}
+	return cells, err
 }
 
 func labelledAt(us sql.NullInt64) time.Time {

@@ -37,26 +37,34 @@ func recountAgreement(ctx context.Context, q querier, a Actor, projectID, judgeN
 
 func countGroups(ctx context.Context, q querier, a Actor, projectID, judgeName string) ([]countedGroup, error) {
 	seal := sealedFor(a, liveOf("e"))
-	return collect(ctx, q, scanGroup, `
+	groups, err := collect(ctx, q, scanGroup, `
 SELECT `+raterOf("e")+`, e.prompt_version, e.label, e.verdict, COALESCE(c.label, ''), COALESCE(c.verdict, ''),
     CASE WHEN c.trace_id IS NULL THEN -1 ELSE
         CASE WHEN c.abstained OR c.tied THEN 1 ELSE 0 END + CASE WHEN c.visible THEN 2 ELSE 0 END
         + CASE WHEN c.basis = 'adjudicated' THEN 4 ELSE 0 END
     END,
-    COALESCE(c.stratum, ''), c.inclusion_probability,
+    COALESCE(c.stratum, ''), c.inclusion_probability, CASE WHEN c.trace_id IS NULL THEN 0 ELSE `+drawnBefore("e")+` END,
     CASE WHEN EXISTS (SELECT 1 FROM reviews r WHERE r.evaluation_id = e.id AND `+blindly("r")+`) THEN 1 ELSE 0 END,
     count(*), min(c.labelled_at), max(c.labelled_at)
 FROM evaluations e
 LEFT JOIN consensus c ON c.project_id = e.project_id AND c.judge = e.judge AND c.trace_id = e.trace_id
 WHERE e.project_id = ? AND e.judge = ? AND e.verdict <> '' AND e.shadow_of = '' AND NOT `+seal.sql+`
-GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10`, append([]any{projectID, judgeName}, seal.args...)...)
+GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11`, append([]any{projectID, judgeName}, seal.args...)...)
+	if err != nil {
+		return nil, err
+	}
+	draws, err := drawsOf(ctx, q, projectID, judgeName)
+	for i := range groups {
+		draws.apply(&groups[i])
+	}
+	return groups, err
 }
 
 func scanGroup(r *sql.Rows, g *countedGroup) error {
 	var flags, waiting int
 	var first, last aggregateTime
 	err := r.Scan(&g.model, &g.version, &g.cell.Judge.Label, &g.cell.Judge.Verdict, &g.cell.Human.Label, &g.cell.Human.Verdict,
-		&flags, &g.stratum, &g.probability, &waiting, &g.cell.N, &first, &last)
+		&flags, &g.stratum, &g.probability, &g.drawn, &waiting, &g.cell.N, &first, &last)
 	g.setFlags(flags)
 	g.waiting = waiting == 1
 	g.first, g.last = first.Time, last.Time

@@ -117,18 +117,20 @@ type interested struct {
 	conflicts []string
 }
 
-// noteConflicts writes down who has a conflict of interest with an item that
-// has just begun to wait. Where nobody's profile names any, nothing is read.
-func (t *tx) noteConflicts(ctx context.Context, evaluationID string) error {
+// noteConflicts writes down who has a conflict of interest with items that
+// have just begun to wait. Where nobody's profile names any, nothing is read.
+func (t *tx) noteConflicts(ctx context.Context, evaluationIDs ...string) error {
 	people, err := collect(ctx, t, func(r *sql.Rows, p *interested) error { return r.Scan(&p.user, (*jsonTexts)(&p.conflicts)) }, `SELECT user_id, conflicts FROM member_profiles WHERE conflicts <> '[]'`)
 	if err != nil || len(people) == 0 {
 		return err
 	}
-	items, err := conflictable(ctx, t, `r.evaluation_id = ?`, evaluationID)
-	if err != nil {
-		return err
-	}
-	return t.matchConflicts(ctx, people, items)
+	return inBatches(evaluationIDs, func(batch []string) error {
+		items, err := conflictable(ctx, t, `r.evaluation_id IN (`+placeholders(len(batch))+`)`, anys(batch)...)
+		if err != nil {
+			return err
+		}
+		return t.matchConflicts(ctx, people, items)
+	})
 }
 
 // conflictItem is a waiting item with what its trace says.

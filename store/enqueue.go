@@ -56,12 +56,7 @@ func (t *tx) enqueue(ctx context.Context, s subject, lead string, draw judge.Dra
 INSERT INTO reviews (id, project_id, evaluation_id, trace_id, external_id, judge, domain, stakes, title, state, urgency,
     lead_reason, blind, stratum, inclusion_probability, due_at, opened_at, policy_version,
     opinions_required, language)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT tr.language FROM traces tr WHERE tr.id = ?))
-ON CONFLICT (evaluation_id) DO UPDATE SET state = 'open', urgency = excluded.urgency, lead_reason = excluded.lead_reason,
-    blind = excluded.blind, stratum = excluded.stratum, inclusion_probability = excluded.inclusion_probability,
-    due_at = excluded.due_at, opened_at = excluded.opened_at, policy_version = excluded.policy_version, holder_id = NULL, claimed_at = NULL,
-    lease_expires_at = NULL, adjudicating = FALSE, decided_at = NULL, opinions_required = excluded.opinions_required, round = reviews.round + 1,
-    opinions = 0, abstentions = 0, addressee = '', reopened = FALSE, priority = 0, assigned_to = NULL`,
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT tr.language FROM traces tr WHERE tr.id = ?))`+reopenedTail,
 		t.newID(), s.projectID, s.evaluationID, s.traceID, s.externalID, s.judge, s.domain, string(s.stakes), s.title,
 		urgency(s.policy.QueueReason(lead, blind), s.stakes), lead, blind, draw.Stratum, draw.InclusionProbability,
 		t.now.Add(time.Duration(due)*time.Hour), t.now, s.policy.Version,
@@ -75,6 +70,14 @@ ON CONFLICT (evaluation_id) DO UPDATE SET state = 'open', urgency = excluded.urg
 	t.tally(s.projectID, tallyQueue, queueName(lead, blind), 1)
 	return nil
 }
+
+// reopenedTail opens an item again that was closed undecided before.
+const reopenedTail = `
+ON CONFLICT (evaluation_id) DO UPDATE SET state = 'open', urgency = excluded.urgency, lead_reason = excluded.lead_reason,
+    blind = excluded.blind, stratum = excluded.stratum, inclusion_probability = excluded.inclusion_probability,
+    due_at = excluded.due_at, opened_at = excluded.opened_at, policy_version = excluded.policy_version, holder_id = NULL, claimed_at = NULL,
+    lease_expires_at = NULL, adjudicating = FALSE, decided_at = NULL, opinions_required = excluded.opinions_required, round = reviews.round + 1,
+    opinions = 0, abstentions = 0, addressee = '', reopened = FALSE, priority = 0, assigned_to = NULL`
 
 // drawBlind says whether an item is reviewed blind. For a share, the draw
 // depends on the policy's seed and the evaluation only, so it can be repeated.

@@ -72,6 +72,8 @@ func TestKeptCountsStayTrue(t *testing.T) {
 			for _, query := range []string{
 				`SELECT count(*) FROM withheld_labels WHERE why = 'waits'`, `SELECT count(*) FROM withheld_labels WHERE why = 'undone'`,
 				`SELECT count(*) FROM withheld_labels WHERE why = 'over_quota'`,
+				`SELECT count(*) FROM agreement_cells WHERE drawn > 0 AND n > 0`,
+				`SELECT count(*) FROM label_draws WHERE number > 1`,
 				`SELECT count(*) FROM reviews WHERE opinions > 1`, `SELECT count(*) FROM audit_events WHERE action = 'decision.undone' AND allowed`,
 			} {
 				rare[query] += d.number(query)

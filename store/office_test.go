@@ -13,6 +13,7 @@ import (
 
 // office does random things to a store, one after another.
 type office struct {
+	draws int
 	*desk
 	r      *rand.Rand
 	name   string // sets its traces apart from those of others
@@ -44,6 +45,7 @@ func (o *office) step() string {
 		{"decide", 5, o.decideOne}, {"reopen", 2, o.reopenOne}, {"retry", 1, o.retryOne}, {"request", 2, o.requestOne},
 		{"expose", 2, o.exposeOne}, {"release", 1, o.releaseOne}, {"take over", 1, o.takeOver}, {"change the queue", 3, o.changeSome},
 		{"undo", 3, o.undoOne}, {"agree", 2, o.agreeOne}, {"add", 3, o.addOne}, {"raise", 1, o.raiseOne}, {"reassign", 1, o.reassignOne},
+		{"draw", 2, o.drawSome},
 	}
 	total := 0
 	for _, s := range steps {
@@ -65,6 +67,21 @@ func (o *office) step() string {
 		return s.name
 	}
 	return ""
+}
+
+// drawSome draws labels from what a judge said and was accepted.
+func (o *office) drawSome() error {
+	o.draws++
+	found := o.list(`SELECT DISTINCT judge || ' ' || model || ' ' || prompt_version || ' ' || verdict FROM evaluations WHERE status = 'accepted' AND labelled_us IS NULL ORDER BY 1`)
+	if len(found) == 0 {
+		return store.ErrNotFound
+	}
+	ask := store.DrawAsk{N: 1 + o.r.IntN(2), Token: fmt.Sprint(o.name, " ", o.draws)}
+	if _, err := fmt.Sscan(found[o.r.IntN(len(found))], &ask.Judge, &ask.Model, &ask.PromptVersion, &ask.Verdict); err != nil {
+		return err
+	}
+	_, err := o.DrawLabels(o.ctx, o.lea, "default", ask)
+	return err
 }
 
 func (o *office) importSome() error {

@@ -18,6 +18,7 @@ type cellKey struct {
 	flags                    int
 	stratum                  string
 	probability              sql.NullFloat64
+	drawn                    int
 	waiting, alone           bool
 }
 
@@ -26,9 +27,13 @@ func (k cellKey) id() int64 {
 	if k.probability.Valid {
 		probability = strconv.FormatFloat(k.probability.Float64, 'g', -1, 64)
 	}
-	return keyID(k.group.projectID, k.group.judge, k.group.model, k.group.version, k.judgeLabel, k.judgeVerdict,
+	parts := []string{k.group.projectID, k.group.judge, k.group.model, k.group.version, k.judgeLabel, k.judgeVerdict,
 		k.humanLabel, k.humanVerdict, strconv.Itoa(k.flags), k.stratum, probability,
-		strconv.FormatBool(k.waiting), strconv.FormatBool(k.alone))
+		strconv.FormatBool(k.waiting), strconv.FormatBool(k.alone)}
+	if k.drawn > 0 { // as before there were draws
+		parts = append(parts, strconv.Itoa(k.drawn))
+	}
+	return keyID(parts...)
 }
 
 // keyID is the number of a row that is found by many columns: 63 bits of
@@ -88,11 +93,11 @@ func (d *deltas) writeCells(ctx context.Context, t *tx) error {
 		k := c.key
 		if _, err := t.exec(ctx, `
 INSERT INTO agreement_cells (id, project_id, judge, model, prompt_version, judge_label, judge_verdict, human_label, human_verdict,
-    flags, stratum, inclusion_probability, waiting, alone, n)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    flags, stratum, inclusion_probability, drawn, waiting, alone, n)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET n = agreement_cells.n + excluded.n`,
 			id, k.group.projectID, k.group.judge, k.group.model, k.group.version, k.judgeLabel, k.judgeVerdict, k.humanLabel, k.humanVerdict,
-			k.flags, k.stratum, k.probability, k.waiting, k.alone, c.n); err != nil {
+			k.flags, k.stratum, k.probability, k.drawn, k.waiting, k.alone, c.n); err != nil {
 			return err
 		}
 	}

@@ -37,6 +37,7 @@ type humanSide struct {
 	label, verdict, basis, stratum string
 	abstained, tied, visible       bool
 	probability                    sql.NullFloat64
+	drawn                          int // draws of labels that the probability has in it, by number
 	cluster                        string
 	at                             sql.NullTime
 }
@@ -130,9 +131,9 @@ WHERE r.trace_id IN (`+placeholders(len(traces))+`) AND `+blindly("r"), anys(tra
 	sides, err := collect(ctx, t, func(r *sql.Rows, s *side) error {
 		s.labelled = true
 		return r.Scan(&s.evaluation, &s.label, &s.verdict, &s.basis, &s.stratum, &s.abstained, &s.tied, &s.visible, &s.probability,
-			&s.cluster, &s.at)
+			&s.cluster, &s.at, &s.drawn)
 	}, `
-SELECT e.id, c.label, c.verdict, c.basis, c.stratum, c.abstained, c.tied, c.visible, c.inclusion_probability, c.cluster, c.labelled_at
+SELECT e.id, c.label, c.verdict, c.basis, c.stratum, c.abstained, c.tied, c.visible, c.inclusion_probability, c.cluster, c.labelled_at, `+drawnBefore("e")+`
 FROM evaluations e CROSS JOIN consensus c
 WHERE e.trace_id IN (`+placeholders(len(traces))+`) AND e.verdict <> ''
   AND c.project_id = e.project_id AND c.judge = e.judge AND c.trace_id = e.trace_id`, anys(traces)...)
@@ -174,7 +175,7 @@ func (e *countedEvaluation) settle(alone bool) {
 		return
 	}
 	e.key = cellKey{group: e.group, judgeLabel: e.label, judgeVerdict: e.verdict, humanLabel: e.human.label,
-		humanVerdict: e.human.verdict, flags: e.human.flags(), stratum: e.human.stratum, probability: e.human.probability,
+		humanVerdict: e.human.verdict, flags: e.human.flags(), stratum: e.human.stratum, probability: e.human.probability, drawn: e.human.drawn,
 		waiting: e.is.sealed, alone: alone}
 	e.is.cell = e.key.id()
 	if e.human.labelled {

@@ -28,6 +28,7 @@ var (
 	PromoteJudges    = Right{"judge.promoted", leads}
 	StartShadows     = Right{"judge.shadow_started", leads}
 	StopShadows      = Right{"judge.shadow_stopped", leads}
+	DrawsLabels      = Right{labelsDrawn, leads}
 	ChangePolicy     = Right{"policy.changed", leads}
 	DryRunPolicy     = Right{"policy.read", readers}
 	ClaimReviews     = Right{"review.claimed", nil}

@@ -15,6 +15,8 @@ import (
 type TrustedReport struct {
 	calibration.Report
 	Trust TrustView `json:"trust"`
+	// Counts are what the report was made from.
+	Counts calibration.Counts `json:"-"`
 }
 
 // TrustView is how far a judge is trusted, beside its report. Since is nil where
@@ -33,7 +35,7 @@ type TrustView struct {
 func WithTrust(reports []calibration.Report, known []JudgeTrust) []TrustedReport {
 	all := make([]TrustedReport, len(reports))
 	for i, r := range reports {
-		all[i] = TrustedReport{r, TrustView{State: judge.Advisory, ByRules: judge.Advisory, Rules: []trust.Rule{}}}
+		all[i] = TrustedReport{Report: r, Trust: TrustView{State: judge.Advisory, ByRules: judge.Advisory, Rules: []trust.Rule{}}}
 		for _, k := range known {
 			if k.Judge == r.Judge && k.Model == r.Model && k.PromptVersion == r.PromptVersion {
 				all[i].Trust = TrustView{k.State, &k.Since, k.ByRules, k.PolicyVersion, k.By, k.Reason, append([]trust.Rule{}, k.Rules...)}
@@ -58,7 +60,15 @@ func (s *Store) Reports(ctx context.Context, a Actor, project, judgeName string)
 	if err != nil {
 		return nil, err
 	}
-	return WithTrust(reports, known), nil
+	all := WithTrust(reports, known)
+	for i := range all {
+		for _, c := range counts {
+			if c.Judge == all[i].Judge && c.Model == all[i].Model && c.PromptVersion == all[i].PromptVersion {
+				all[i].Counts = c
+			}
+		}
+	}
+	return all, nil
 }
 
 // TrustChange is one change of a judge's trust, as the audit log has it.

@@ -70,6 +70,10 @@ type CalibrationFigures struct {
 	Changes       []VersionChange
 	Bands         []FigureRow
 	Differences   []DifferenceRow
+	// More says what more labels would tell, a sentence each. PlanHref leads to where they
+	// are drawn, ThresholdsHref to what another band would cost.
+	More                     []string
+	PlanHref, ThresholdsHref string
 }
 
 // scaleRow is a row that is only there for the numbers of the scale.

@@ -84,6 +84,7 @@ func TestAnswersFitTheirDescription(t *testing.T) {
 		{"/api/v1/judges/{name}", "/api/v1/judges/citations", "get", ""},
 		{"/api/v1/judges/{name}/health", "/api/v1/judges/citations/health", "get", ""},
 		{"/api/v1/judges/{name}/rerun", "/api/v1/judges/citations/rerun", "post", `{"kind": "version", "engine": "rules", "estimate": true}`},
+		{"/api/v1/calibration/{judge}/thresholds", "/api/v1/calibration/answer-equivalence/thresholds", "get", ""},
 		{"/api/v1/reruns", "/api/v1/reruns", "get", ""},
 		{"/api/v1/policy", "/api/v1/policy", "get", ""},
 		{"/api/v1/policy/dry-run", "/api/v1/policy/dry-run", "post", `{}`},

@@ -247,7 +247,7 @@ func TestBrowserAccessibility(t *testing.T) {
 	}
 	waitFor(t, ctx, ready+` && document.querySelector("input[name=action][value=keep], button[name=action][value=keep]") !== null`)
 	reviewerPages := []string{"/", "/queue", "/queue?judge=nope", "/queue?view=mine", "/queue?state=free&overdue=1", sealed, revealed, "/evaluations", "/traces/t1", "/help", "/preferences"}
-	leadPages := []string{"/", "/queue", "/queue?domain=medical&lead=sealed", "/queue?view=mine", "/members", "/members/" + lea.ID, "/calibration", "/calibration/answer-equivalence", "/calibration/citations", "/audit?verify=1", "/runs",
+	leadPages := []string{"/", "/queue", "/queue?domain=medical&lead=sealed", "/queue?view=mine", "/members", "/members/" + lea.ID, "/calibration", "/calibration/answer-equivalence", "/calibration/citations", "/calibration/answer-equivalence/thresholds", "/calibration/answer-equivalence/plan", "/audit?verify=1", "/runs",
 		"/runs/nightly", "/runs/nightly/release", "/policy", "/judges/answer-equivalence/health", "/judges/answer-equivalence/rerun?kind=version&engine=rules&cost=show", "/judges", "/judges/answer-equivalence", "/judges/citations", "/import", "/evaluations?verdict=pass", "/traces/eq", "/nowhere", sealed,
 		"/evaluations/" + finalEvaluation(t, s)}
 

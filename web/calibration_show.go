@@ -75,9 +75,13 @@ func (s *Server) calibrationPage(c echo.Context) (p views.CalibrationPage, err e
 	if err != nil {
 		return p, err
 	}
-	reports := make([]calibration.Report, len(trusted))
+	reports, counts := make([]calibration.Report, len(trusted)), make([]calibration.Counts, len(trusted))
 	for i, r := range trusted {
-		reports[i] = r.Report
+		reports[i], counts[i] = r.Report, r.Counts
+	}
+	lines, err := s.labelLines(c, f.Project, name, counts)
+	if err != nil {
+		return p, err
 	}
 	p = views.CalibrationPage{Frame: f, Judge: name, JSONHref: calibrationPath(name) + "/numbers.json", CSVHref: calibrationPath(name) + "/numbers.csv"}
 	for i, r := range reports {
@@ -90,6 +94,8 @@ func (s *Server) calibrationPage(c echo.Context) (p views.CalibrationPage, err e
 		series.Gating = gatingView(trusted[i])
 		series.Gating.MayChange = isLead(actor)
 		series.Trust = series.Gating.TrustRow
+		of := seriesQuery(r.PromptVersion, r.Model)
+		series.PlanHref, series.ThresholdsHref, series.More = planPath(name)+of, thresholdsPath(name)+of, lines[seriesValue(r.PromptVersion, r.Model)]
 		p.Series = append(p.Series, series)
 	}
 	return p, nil

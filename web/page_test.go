@@ -152,9 +152,9 @@ func TestRolesAndPages(t *testing.T) {
 	s := newSite(t)
 	s.load(citationTrace("t1"), recordedTrace("r1", "Yes"))
 	pages := []string{"/", "/queue", "/evaluations", "/runs", "/judges", "/judges/citations", "/traces/r1", "/help", "/preferences",
-		"/calibration", "/calibration/citations", "/audit", "/audit?verify=1", "/import", "/runs/renal-12"}
+		"/calibration", "/calibration/citations", "/calibration/citations/plan", "/calibration/citations/thresholds", "/audit", "/audit?verify=1", "/import", "/runs/renal-12"}
 	denied := map[store.Role][]string{
-		store.Reviewer: {"/calibration", "/calibration/citations", "/audit", "/audit?verify=1", "/import"},
+		store.Reviewer: {"/calibration", "/calibration/citations", "/calibration/citations/plan", "/calibration/citations/thresholds", "/audit", "/audit?verify=1", "/import"},
 		store.Auditor:  {"/import"},
 	}
 	for _, role := range []store.Role{store.Reviewer, store.Lead, store.Auditor, store.Admin} {

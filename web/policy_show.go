@@ -45,6 +45,9 @@ func (s *Server) showPolicy(c echo.Context) error {
 			return err
 		}
 		p.Warnings = append(p.Warnings, few...)
+		if err := s.tryBand(c, &p, shown.Policy); err != nil {
+			return err
+		}
 	}
 	return s.render(c, http.StatusOK, views.Policy(p))
 }

@@ -36,7 +36,8 @@ var allowed = map[string][]store.Role{
 	"/judges/{name}/test-split": {}, "/judges/{name}/test-split/look": {}, "/judges/{name}/promote": {},
 	"/judges/{name}/shadow": {}, "/judges/{name}/shadow/stop": {},
 	"/policy": {}, "/policy/dry-run": {store.Auditor}, "/policy/requeue": {}, "/import": {},
-	"/queue/change": {}, "/queue/views": {store.Reviewer, store.Auditor}, "/queue/views/{id}/delete": {store.Reviewer, store.Auditor},
+	"/calibration/{judge}/draw": {},
+	"/queue/change":             {}, "/queue/views": {store.Reviewer, store.Auditor}, "/queue/views/{id}/delete": {store.Reviewer, store.Auditor},
 	"/members": {}, "/members/{id}": {}, "/members/{id}/password": {}, "/members/{id}/disable": {}, "/members/{id}/enable": {},
 
 	"/api/v1/traces": {}, "/api/v1/evaluations/{id}/retry": {}, "/api/v1/queue/claim": {store.Reviewer}, "/api/v1/reviews/{id}/renew": {store.Reviewer},
@@ -59,7 +60,7 @@ func (s *site) changing(t *testing.T) map[string]string {
 		if method != http.MethodPost {
 			t.Errorf("%s: this test sends POST only", route)
 		}
-		paths[path] = strings.NewReplacer("{id}", "x", "{comment}", "x", "{name}", "citations").Replace(path)
+		paths[path] = strings.NewReplacer("{id}", "x", "{comment}", "x", "{name}", "citations", "{judge}", "citations").Replace(path)
 	}
 	if len(paths) < 30 {
 		t.Fatalf("only %d routes change something", len(paths))

@@ -18,6 +18,7 @@ type cli struct {
 	Judge       judgeCmd       `cmd:"" help:"Judge a trace file without a server or database."`
 	Gate        gateCmd        `cmd:"" help:"Judge a trace file and decide whether it may be released: for CI."`
 	Calibration calibrationCmd `cmd:"" help:"Show how far judges agree with people."`
+	Thresholds  thresholdsCmd  `cmd:"" help:"Show what another pass cut or band of a judge would cost in mistakes and in people's hours."`
 	Agreement   agreementCmd   `cmd:"" help:"Compute agreement statistics of any ratings file; no project needed."`
 	Policy      policyCmd      `cmd:"" help:"Show, set and try the policy of a project: what is sent to people, blindness, endpoints, models."`
 	Rerun       rerunCmd       `cmd:"" help:"Judge history again: what failed, or all by another version or model. The cost is shown first."`

@@ -42,12 +42,38 @@ func Wilson(x, n int, level float64) (Interval, error) {
 	if err := checkProportion(x, n, level); err != nil {
 		return Interval{}, err
 	}
-	z, N := zQuantile(level), float64(n)
-	p := float64(x) / N
-	centre := p + z*z/(2*N)
-	half := z * math.Sqrt(p*(1-p)/N+z*z/(4*N*N))
-	d := 1 + z*z/N
-	return ends(x, n, (centre-half)/d, (centre+half)/d), nil
+	low, high := wilson(float64(x)/float64(n), float64(n), level)
+	return ends(x, n, low, high), nil
+}
+
+// WilsonShare is Wilson's interval for a share among an effective number of labels,
+// which need not be whole: what weighted labels say (Kish 1965 for the number). The
+// error says which of share, n and level cannot be.
+func WilsonShare(share, n, level float64) (Interval, error) {
+	switch bad := checkLevel(level); {
+	case bad != "":
+		return Interval{}, fmt.Errorf("interval of a share: %s", bad)
+	case !(n > 0) || math.IsInf(n, 0):
+		return Interval{}, fmt.Errorf("interval of a share: it stands on %v labels", n)
+	case !(share >= 0 && share <= 1):
+		return Interval{}, fmt.Errorf("interval of a share: %v is not between 0 and 1", share)
+	}
+	low, high := wilson(share, n, level)
+	if share == 0 {
+		low = 0
+	}
+	if share == 1 {
+		high = 1
+	}
+	return Interval{max(0, low), min(1, high)}, nil
+}
+
+func wilson(p, n, level float64) (low, high float64) {
+	z := zQuantile(level)
+	centre := p + z*z/(2*n)
+	half := z * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	d := 1 + z*z/n
+	return (centre - half) / d, (centre + half) / d
 }
 
 // WilsonCC is Wilson's interval with continuity correction (Newcombe 1998).

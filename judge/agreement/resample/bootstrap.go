@@ -149,7 +149,7 @@ func (s strata) result(u Units, f Statistic, values []float64, replicates int, l
 		out.Method = MethodBCa
 	}
 	out.SE = stat.StdDev(values, nil)
-	out.Low, out.High = quantile(values, low), quantile(values, high)
+	out.Low, out.High = Quantile(values, low), Quantile(values, high)
 	return out
 }
 
@@ -196,8 +196,9 @@ func (s strata) accelerated(u Units, f Statistic, whole []int, v float64, values
 	return adjust((1 - level) / 2), adjust((1 + level) / 2), ""
 }
 
-// quantile is of type 7 (Hyndman & Fan 1996): linear between order statistics.
-func quantile(sorted []float64, p float64) float64 {
+// Quantile of values in rising order, p in [0,1], is of type 7 (Hyndman & Fan 1996):
+// linear between order statistics.
+func Quantile(sorted []float64, p float64) float64 {
 	at := p * float64(len(sorted)-1)
 	lo := max(0, min(len(sorted)-1, int(at)))
 	hi := min(len(sorted)-1, lo+1)

@@ -1,0 +1,51 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/countersign/countersign/judge/agreement/sampling"
+)
+
+// A draw of labels changes by what chance the labels that were there before it count.
+// No label is edited: a cell of the kept counts says which draws its labels' chance
+// has in it already, and whoever reads it adds the later ones.
+
+// labelDraw is a row of label_draws, as far as weights look at it.
+type labelDraw struct {
+	number                  int
+	model, version, verdict string
+	earlier                 float64
+}
+
+// labelDraws are those of one judge, in the order of their numbers.
+type labelDraws []labelDraw
+
+func drawsOf(ctx context.Context, q querier, projectID, judgeName string) (labelDraws, error) {
+	return collect(ctx, q, func(r *sql.Rows, d *labelDraw) error {
+		return r.Scan(&d.number, &d.model, &d.version, &d.verdict, &d.earlier)
+	}, `
+SELECT number, model, prompt_version, verdict, earlier FROM label_draws WHERE project_id = ? AND judge = ? ORDER BY number`, projectID, judgeName)
+}
+
+// apply brings the chance of labels up to the draws that were made from the same
+// frame after them.
+func (all labelDraws) apply(g *countedGroup) {
+	if !g.labelled || !g.probability.Valid {
+		return
+	}
+	var later []float64
+	for _, d := range all {
+		if d.number > g.drawn && d.model == g.model && d.version == g.version && d.verdict == string(g.cell.Judge.Verdict) {
+			later = append(later, d.earlier)
+		}
+	}
+	g.probability.Float64 = sampling.LaterChance(g.probability.Float64, later...)
+}
+
+// drawnBefore is SQL for the number of the newest draw that the chance of a label on
+// evaluation e has in it: the one that drew it, else the last before it was judged.
+func drawnBefore(e string) string {
+	return `COALESCE((SELECT max(own_d.number) FROM drawn_labels own_x JOIN label_draws own_d ON own_d.id = own_x.draw_id WHERE own_x.evaluation_id = ` + e + `.id),
+    (SELECT max(had_d.number) FROM label_draws had_d WHERE had_d.project_id = ` + e + `.project_id AND had_d.judge = ` + e + `.judge AND had_d.frame_at <= ` + e + `.finished_at), 0)`
+}
