@@ -52,6 +52,9 @@ var (
 	AddSecondOpinions  = Right{opinionAdded, nil}
 	RaiseOpinions      = Right{"review.opinions_raised", leads}
 	ReassignReviews    = Right{"review.reassigned", leads}
+
+	FreezeBaselines = Right{"drift.baseline_frozen", leads}
+	CloseAlarms     = Right{driftClosed, leads}
 )
 
 // Permit refuses who lacks a right with ErrForbidden, and records the attempt.
