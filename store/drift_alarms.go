@@ -134,14 +134,18 @@ const (
 	driftClosed = "drift.alarm_closed"
 )
 
+// Direction is lower or higher than the baseline.
+func (a DriftAlarm) Direction() string {
+	if a.Lower {
+		return "lower"
+	}
+	return "higher"
+}
+
 // facts are what may be told to everybody: of verdicts that nobody has looked at
 // only that they moved, and where to.
 func (a DriftAlarm) facts() map[string]any {
-	direction := "higher"
-	if a.Lower {
-		direction = "lower"
-	}
-	facts := map[string]any{"alarm": a.ID, "judge": a.Judge, "model": a.Model, "prompt_version": a.PromptVersion, "monitor": a.Monitor, "direction": direction}
+	facts := map[string]any{"alarm": a.ID, "judge": a.Judge, "model": a.Model, "prompt_version": a.PromptVersion, "monitor": a.Monitor, "direction": a.Direction()}
 	if !withoutLabels(a.Monitor) {
 		facts["found"], facts["baseline"], facts["n"], facts["e_value"] = a.Found, a.Baseline, a.N, a.EValue
 	}

@@ -22,6 +22,8 @@ type JudgeRow struct {
 	// Health of the last 30 days, and where all of it is.
 	Health     HealthSum
 	HealthHref string
+	// OpenDrift is the number of its open drift alarms.
+	OpenDrift int
 }
 
 // JudgeHead is what every page of a judge has above its content.

@@ -25,6 +25,7 @@ type OverviewPage struct {
 	SealedHref  string
 	// Health has a row for each judge, model and prompt version in use.
 	Health []CalibrationRow
+	Drift  []DriftOpen // judges with open drift alarms
 	// ShowHealth is off for roles that calibration is kept from.
 	ShowHealth bool
 	// Runs are the latest, newest first.

@@ -13,6 +13,15 @@ import (
 // differencesShown is how many disagreements a series lists.
 const differencesShown = 10
 
+// withDrift is reports with how each judge stands against its baseline.
+func (s *Server) withDrift(c echo.Context, project, judgeName string) ([]calibration.Report, error) {
+	reports, err := s.reports(c, project, judgeName)
+	if err != nil {
+		return nil, err
+	}
+	return reports, s.cfg.Store.AddDrift(c.Request().Context(), user(c).Actor(), project, judgeName, reports)
+}
+
 // reports computes the agreement of a project's judges, or of one of them.
 func (s *Server) reports(c echo.Context, project, judgeName string) ([]calibration.Report, error) {
 	counts, err := s.cfg.Store.CalibrationCounts(c.Request().Context(), user(c).Actor(), project, judgeName)
@@ -66,13 +75,20 @@ func (s *Server) showCalibration(c echo.Context) error {
 		}
 	}
 	p := views.CalibrationPage{Frame: f, Judge: name, JSONHref: calibrationPath(name) + "/numbers.json", CSVHref: calibrationPath(name) + "/numbers.csv"}
-	for _, r := range reports {
+	drifts, err := s.driftViews(c, f, name, reports)
+	if err != nil {
+		return err
+	}
+	for i, r := range reports {
 		differences, err := s.cfg.Store.Differences(c.Request().Context(), user(c).Actor(), f.Project, name, r.Model, r.PromptVersion, differencesShown)
 		if err != nil {
 			return err
 		}
 		series := calibrationSeries(r)
-		series.CalibrationFigures = figuresView(r, reports, differences)
+		series.CalibrationFigures = figuresView(r, differences)
+		if series.Drift = drifts[i]; series.Drift != nil {
+			series.Changes = onDrawing(series.Trend, series.Drift.Markers)
+		}
 		p.Series = append(p.Series, series)
 	}
 	return s.render(c, http.StatusOK, views.Calibration(p))

@@ -70,6 +70,9 @@ func (s *Server) showOverview(c echo.Context) error {
 		if page.Health, err = s.calibrationRows(c, f.Project, ""); err != nil {
 			return err
 		}
+		if page.Drift, err = s.driftOpen(c, f.Project); err != nil {
+			return err
+		}
 	}
 	return s.render(c, http.StatusOK, views.Overview(page))
 }

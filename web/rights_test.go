@@ -32,6 +32,7 @@ var allowed = map[string][]store.Role{
 	"/api/v1/reviews/{id}/comments": {store.Reviewer}, "/api/v1/comments/{id}/withdraw": {store.Reviewer}, "/api/v1/comments/{id}/resolve": {store.Reviewer},
 	"/evaluations/{id}/retry": {}, "/evaluations/{id}/request": {}, "/evaluations/{id}/expose": {}, "/traces/{id}/judge": {},
 	"/runs/{name}/retry": {}, "/runs/{name}/budget": {}, "/judges/{name}/rerun": {}, "/reruns/{id}/stop": {},
+	"/calibration/{judge}/baseline": {}, "/calibration/{judge}/alarms/{id}/close": {},
 	"/policy": {}, "/policy/dry-run": {store.Auditor}, "/policy/requeue": {}, "/import": {},
 	"/queue/change": {}, "/queue/views": {store.Reviewer, store.Auditor}, "/queue/views/{id}/delete": {store.Reviewer, store.Auditor},
 	"/members": {}, "/members/{id}": {}, "/members/{id}/password": {}, "/members/{id}/disable": {}, "/members/{id}/enable": {},
@@ -56,7 +57,7 @@ func (s *site) changing(t *testing.T) map[string]string {
 		if method != http.MethodPost {
 			t.Errorf("%s: this test sends POST only", route)
 		}
-		paths[path] = strings.NewReplacer("{id}", "x", "{comment}", "x", "{name}", "citations").Replace(path)
+		paths[path] = strings.NewReplacer("{id}", "x", "{comment}", "x", "{name}", "citations", "{judge}", "citations").Replace(path)
 	}
 	if len(paths) < 30 {
 		t.Fatalf("only %d routes change something", len(paths))

@@ -85,6 +85,8 @@ func (s *Server) routes() {
 	p.POST("/reruns/:id/stop", s.stopRerun, s.needs(store.StopReruns, onOne("rerun")))
 	p.GET("/calibration", s.listCalibrations)
 	p.GET("/calibration/:judge", s.showCalibration)
+	p.POST("/calibration/:judge/baseline", s.freezeBaseline, s.needs(store.FreezeBaselines, onProject))
+	p.POST("/calibration/:judge/alarms/:id/close", s.closeAlarm, s.needs(store.CloseAlarms, onOne("alarm")))
 	p.GET("/calibration/:judge/numbers.json", s.calibrationJSON)
 	p.GET("/calibration/:judge/numbers.csv", s.calibrationCSV)
 	p.GET("/policy", s.showPolicy)

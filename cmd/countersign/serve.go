@@ -178,6 +178,7 @@ func (v service) work(ctx context.Context, listener net.Listener, site *web.Serv
 	group.Go(func() error { return worker.Run(ctx) })
 	group.Go(func() error { return v.judges.keepRerunning(ctx, wake) })
 	group.Go(func() error { return keepUp(ctx, v.state, v.db) })
+	group.Go(func() error { return keepWatching(ctx, v.state, v.db) })
 	group.Go(func() error { return keepLooks(ctx, v.state, v.db) })
 	group.Go(func() error {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
