@@ -70,7 +70,7 @@ func TestDriftOnThePage(t *testing.T) {
 		}
 	}
 	r := lea.get(page)
-	for _, want := range []string{"Agreement with people lower than the baseline", "−0.44", "drift: lower than the baseline", "0.50 after 0.94, from 120 items"} {
+	for _, want := range []string{"Agreement with people lower than the baseline", "−0.44", "drift: lower than the baseline", "0.50 after 0.94, from 120 labels"} {
 		if !strings.Contains(r.body, want) {
 			t.Errorf("the page does not say %q", want)
 		}

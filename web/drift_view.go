@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -87,6 +86,11 @@ var monitorWords = map[string][2]string{
 	calibration.MonitorSentinel:  {"Sentinel set", "Of the same items judged again, the share with the known verdict."},
 }
 
+// monitorUnits are what a monitor counts.
+var monitorUnits = map[string]string{
+	calibration.MonitorAgreement: "label", calibration.MonitorPassed: "verdict", calibration.MonitorScore: "score", calibration.MonitorSentinel: "item",
+}
+
 func driftRow(m store.DriftMonitor) views.DriftRow {
 	words := monitorWords[m.Name]
 	r := views.DriftRow{Name: words[0], Sentence: words[1], State: "steady"}
@@ -105,10 +109,9 @@ func driftRow(m store.DriftMonitor) views.DriftRow {
 		if m.Value.Defined() {
 			r.Now.Low, r.Now.High = &m.Sequence.Low, &m.Sequence.High
 			r.Evidence = odds(m.Evidence.Log)
-			r.Sentence += " Since the baseline: " + counted(m.Value.N, "") + "."
+			r.Sentence += " Since then: " + counted(m.Value.N, monitorUnits[m.Name]) + "."
 		}
 	}
-	r.Sentence = strings.ReplaceAll(r.Sentence, " .", ".")
 	if m.Open != nil {
 		r.Alarm, r.State = true, "drift: "+m.Open.Direction()+" than the baseline"
 	}
@@ -130,7 +133,7 @@ func alarmMarker(name string, a store.DriftAlarm, lead bool) views.DriftMarker {
 	m := views.DriftMarker{At: a.OpenedAt, ID: a.ID, What: monitorWords[a.Monitor][0] + " " + a.Direction() + " than the baseline", State: "open"}
 	if a.Told {
 		m.Effect = shift(a.Found - a.Baseline)
-		m.Note = fmt.Sprintf("%.2f after %.2f, from %s; evidence %s", a.Found, a.Baseline, counted(a.N, "item"), odds(math.Log(a.EValue)))
+		m.Note = fmt.Sprintf("%.2f after %.2f, from %s; evidence %s", a.Found, a.Baseline, counted(a.N, monitorUnits[a.Monitor]), odds(math.Log(a.EValue)))
 	} else {
 		m.Note = "Its figures are kept while evaluations wait blind that you may be asked about."
 	}
