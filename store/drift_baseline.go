@@ -73,7 +73,7 @@ func (t *tx) freeze(ctx context.Context, a Actor, p Project, scale judgeScale, g
 	if err != nil {
 		return b, err
 	}
-	counts, err := auditLabels(ctx, t, scale, []driftSpan{{group: g}})
+	counts, err := auditLabels(ctx, t, scale, []driftSpan{{group: g, to: t.now}})
 	if err != nil {
 		return b, err
 	}

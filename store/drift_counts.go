@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"math"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 type driftSpan struct {
 	group agreementGroup
 	from  time.Time // exclusive; zero: from the beginning
+	to    time.Time // inclusive; zero: to the end
 }
 
 // auditLabels counts, for each span, labels of random audits that do not wait blind:
@@ -26,11 +28,14 @@ func auditLabels(ctx context.Context, q querier, scale judgeScale, spans []drift
 	}
 	var args []any
 	for i, s := range spans {
-		var us int64
+		from, to := int64(math.MinInt64), int64(math.MaxInt64)
 		if !s.from.IsZero() {
-			us = s.from.UnixMicro()
+			from = s.from.UnixMicro()
 		}
-		args = append(args, i, s.group.projectID, s.group.judge, s.group.model, s.group.version, us)
+		if !s.to.IsZero() { // labels in files may be dated in the future
+			to = s.to.UnixMicro()
+		}
+		args = append(args, i, s.group.projectID, s.group.judge, s.group.model, s.group.version, from, to)
 	}
 	type row struct {
 		span        int
@@ -41,12 +46,12 @@ func auditLabels(ctx context.Context, q querier, scale judgeScale, spans []drift
 	rows, err := collect(ctx, q, func(r *sql.Rows, v *row) error {
 		return r.Scan(&v.span, &v.cell.Judge.Label, &v.cell.Judge.Verdict, &v.cell.Human.Label, &v.cell.Human.Verdict, &v.cell.N, &v.first, &v.last)
 	}, `
-WITH spans (i, project_id, judge, model, prompt_version, us) AS (VALUES `+
-		strings.TrimSuffix(strings.Repeat("(CAST(? AS INTEGER), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT)), ", len(spans)), ", ")+`)
+WITH spans (i, project_id, judge, model, prompt_version, after, upto) AS (VALUES `+
+		strings.TrimSuffix(strings.Repeat("(CAST(? AS INTEGER), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT)), ", len(spans)), ", ")+`)
 SELECT s.i, c.judge_label, c.judge_verdict, c.human_label, c.human_verdict, count(*), min(e.labelled_us), max(e.labelled_us)
 FROM spans s
 JOIN agreement_cells c ON c.project_id = s.project_id AND c.judge = s.judge AND c.model = s.model AND c.prompt_version = s.prompt_version
-JOIN evaluations e ON e.cell = c.id AND e.labelled_us > s.us
+JOIN evaluations e ON e.cell = c.id AND e.labelled_us > s.after AND e.labelled_us <= s.upto
 WHERE c.stratum = 'random_audit' AND c.flags IN (0, 4) AND NOT c.waiting AND c.n > 0
   AND (EXISTS (SELECT 1 FROM reviews r WHERE r.evaluation_id = e.id AND r.stratum = 'random_audit')
     OR EXISTS (SELECT 1 FROM labels l WHERE l.project_id = e.project_id AND l.judge = e.judge AND l.trace_id = e.trace_id AND l.source = 'imported' AND l.stratum = 'random_audit'))

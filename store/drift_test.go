@@ -156,7 +156,7 @@ func TestDriftFromBaselineToAlarmAndBack(t *testing.T) {
 }
 
 // Several servers look at once: one baseline, one alarm.
-func TestDriftBaselineByItselfOnce(t *testing.T) {
+func TestDriftOfSeveralServers(t *testing.T) {
 	d := openDesk(t)
 	d.audited("base", calibration.AutomaticBaseline, 190)
 	atOnce := func() (opened int) {

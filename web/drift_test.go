@@ -121,4 +121,19 @@ func TestDriftOnThePage(t *testing.T) {
 	if r := lea.get("/"); strings.Contains(r.body, "open alarm") {
 		t.Error("the overview tells of a closed alarm")
 	}
+	// What does not arrive elsewhere is told to admins.
+	s.user("max@example.org", store.Admin)
+	taken, err := s.store.TakeDelivery(context.Background(), time.Minute)
+	if err != nil || taken == nil {
+		t.Fatalf("took %+v, error %v", taken, err)
+	}
+	if err := s.store.NotDelivered(context.Background(), taken.ID, "it answered 500", time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.signIn("max@example.org").get("/"); !strings.Contains(r.body, "The webhook takes no messages") || !strings.Contains(r.body, "After 1 try: it answered 500.") {
+		t.Error("an admin is not told what does not arrive")
+	}
+	if r := lea.get("/"); strings.Contains(r.body, "webhook") {
+		t.Error("a lead is told of the webhook")
+	}
 }

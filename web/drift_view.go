@@ -199,6 +199,24 @@ func onDrawing(points []views.TrendPoint, markers []views.DriftMarker) (marks []
 	return marks
 }
 
+// undelivered says that the newest messages to another system did not arrive.
+func (s *Server) undelivered(c echo.Context) (string, error) {
+	all, err := s.cfg.Store.Deliveries(c.Request().Context(), user(c).Actor(), 20)
+	for _, d := range all {
+		switch {
+		case !d.DeliveredAt.IsZero():
+			return "", err // what came after it was not tried yet
+		case d.LastError == "":
+			continue
+		case d.NextAt.IsZero():
+			return fmt.Sprintf("After %s the message of %s was given up: %s. Check the address and the secret; the alarm itself is on the page of its judge.",
+				counted(d.Attempts, "try", "tries"), dayText(d.CreatedAt), d.LastError), err
+		}
+		return fmt.Sprintf("After %s: %s. It is sent again. Check the address and the secret.", counted(d.Attempts, "try", "tries"), d.LastError), err
+	}
+	return "", err
+}
+
 // driftOpen are the judges with open alarms, by name.
 func (s *Server) driftOpen(c echo.Context, project string) (open []views.DriftOpen, err error) {
 	by, err := s.cfg.Store.OpenDriftByJudge(c.Request().Context(), user(c).Actor(), project)
