@@ -91,13 +91,14 @@ CREATE INDEX webhook_deliveries_due ON webhook_deliveries (next_at) WHERE next_a
 -- Traces with known labels that a judge judges again and again. The newest of a
 -- judge counts; every_days 0 ends it.
 CREATE TABLE sentinel_sets (
-    id         TEXT PRIMARY KEY,
-    project_id TEXT NOT NULL REFERENCES projects (id),
-    judge      TEXT NOT NULL,
-    run_id     TEXT NOT NULL REFERENCES runs (id), -- whose traces they are, and that pays
-    every_days INTEGER NOT NULL,
-    set_by     TEXT NOT NULL,
-    set_at     TIMESTAMP NOT NULL
+    id          TEXT PRIMARY KEY,
+    project_id  TEXT NOT NULL REFERENCES projects (id),
+    judge       TEXT NOT NULL,
+    run_id      TEXT NOT NULL REFERENCES runs (id), -- whose traces they are
+    every_days  INTEGER NOT NULL,
+    budget_nano BIGINT, -- of one round; null: no limit
+    set_by      TEXT NOT NULL,
+    set_at      TIMESTAMP NOT NULL
 );
 CREATE INDEX sentinel_sets_judge ON sentinel_sets (project_id, judge, id);
 
@@ -110,7 +111,6 @@ CREATE TABLE sentinel_rounds (
     prompt_version   TEXT NOT NULL,
     number           INTEGER NOT NULL, -- from 1, of this set, model and version
     target           TEXT NOT NULL,    -- judge.Planned as JSON
-    after            TEXT NOT NULL,    -- the last trace that was judged
     problem          TEXT NOT NULL,    -- why it does not get on; empty: it does
     fence            BIGINT NOT NULL,
     lease_expires_at TIMESTAMP,
@@ -130,7 +130,7 @@ CREATE TABLE sentinel_results (
     score     DOUBLE PRECISION,
     error     TEXT NOT NULL,
     cost_nano BIGINT NOT NULL,
-    calls     TEXT NOT NULL, -- judge.Attempt as JSON array, without prompts
+    calls     TEXT NOT NULL, -- judge.Attempt as JSON array, without prompts and raw replies
     judged_at TIMESTAMP NOT NULL,
     PRIMARY KEY (round_id, trace_id)
 );

@@ -55,6 +55,7 @@ var (
 
 	FreezeBaselines = Right{"drift.baseline_frozen", leads}
 	CloseAlarms     = Right{driftClosed, leads}
+	SetSentinels    = Right{"sentinel.set", leads}
 )
 
 // Permit refuses who lacks a right with ErrForbidden, and records the attempt.

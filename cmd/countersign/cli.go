@@ -19,6 +19,7 @@ type cli struct {
 	Gate        gateCmd        `cmd:"" help:"Judge a trace file and decide whether it may be released: for CI."`
 	Calibration calibrationCmd `cmd:"" help:"Show how far judges agree with people."`
 	Agreement   agreementCmd   `cmd:"" help:"Compute agreement statistics of any ratings file; no project needed."`
+	Drift       driftCmd       `cmd:"" help:"Watch judges against a frozen baseline; close alarms; judge a sentinel set again and again."`
 	Policy      policyCmd      `cmd:"" help:"Show, set and try the policy of a project: what is sent to people, blindness, endpoints, models."`
 	Rerun       rerunCmd       `cmd:"" help:"Judge history again: what failed, or all by another version or model. The cost is shown first."`
 	Export      exportCmd      `cmd:"" help:"Write evaluations, decisions, labels, the audit log or traces."`

@@ -186,6 +186,7 @@ func (v service) work(ctx context.Context, listener net.Listener, site *web.Serv
 	group.Go(func() error { return v.judges.keepRerunning(ctx, wake) })
 	group.Go(func() error { return keepUp(ctx, v.state, v.db) })
 	group.Go(func() error { return keepWatching(ctx, v.state, v.db) })
+	group.Go(func() error { return v.judges.keepSentinels(ctx) })
 	group.Go(func() error { return keepLooks(ctx, v.state, v.db) })
 	if v.messages != nil {
 		sender := *v.messages
