@@ -13,7 +13,7 @@ import (
 	"github.com/countersign/countersign/store"
 )
 
-const different = `{"similarity_score":0.1,"equivalence_class":"substantive_difference","partial_credit":0.05,"rationale":"not the same","key_differences":["x"],"critical_error_count":1}`
+const different = `{"similarity_score":0.1,"equivalence_class":"substantive_difference","partial_credit":0,"rationale":"not the same","key_differences":["x"],"critical_error_count":9}`
 
 // labelled are traces that differ, each with a known label.
 func labelled(n int) string {
