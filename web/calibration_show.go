@@ -56,33 +56,41 @@ func (s *Server) listCalibrations(c echo.Context) error {
 }
 
 func (s *Server) showCalibration(c echo.Context) error {
-	name := param(c, "judge")
-	f, err := s.frame(c, "Calibration of "+name, views.TabCalibration)
+	p, err := s.calibrationPage(c)
 	if err != nil {
 		return err
 	}
+	return s.render(c, http.StatusOK, views.Calibration(p))
+}
+
+func (s *Server) calibrationPage(c echo.Context) (p views.CalibrationPage, err error) {
+	name := param(c, "judge")
+	f, err := s.frame(c, "Calibration of "+name, views.TabCalibration)
+	if err != nil {
+		return p, err
+	}
 	reports, err := s.reports(c, f.Project, name)
 	if err != nil {
-		return err
+		return p, err
 	}
 	if len(reports) == 0 {
 		stored, err := s.cfg.Store.Judges(c.Request().Context(), f.Project)
 		if err != nil {
-			return err
+			return p, err
 		}
 		if !hasJudge(stored, name) {
-			return store.ErrNotFound
+			return p, store.ErrNotFound
 		}
 	}
-	p := views.CalibrationPage{Frame: f, Judge: name, JSONHref: calibrationPath(name) + "/numbers.json", CSVHref: calibrationPath(name) + "/numbers.csv"}
+	p = views.CalibrationPage{Frame: f, Judge: name, JSONHref: calibrationPath(name) + "/numbers.json", CSVHref: calibrationPath(name) + "/numbers.csv"}
 	drifts, err := s.driftViews(c, f, name, reports)
 	if err != nil {
-		return err
+		return p, err
 	}
 	for i, r := range reports {
 		differences, err := s.cfg.Store.Differences(c.Request().Context(), user(c).Actor(), f.Project, name, r.Model, r.PromptVersion, differencesShown)
 		if err != nil {
-			return err
+			return p, err
 		}
 		series := calibrationSeries(r)
 		series.CalibrationFigures = figuresView(r, differences)
@@ -91,7 +99,8 @@ func (s *Server) showCalibration(c echo.Context) error {
 		}
 		p.Series = append(p.Series, series)
 	}
-	return s.render(c, http.StatusOK, views.Calibration(p))
+	p.Sentinel, err = s.sentinelPanel(c, f, name)
+	return p, err
 }
 
 func hasJudge(stored []store.StoredJudge, name string) bool {

@@ -32,6 +32,32 @@ func (s *site) audits(prefix string, n, right int) {
 	s.load(traces...)
 }
 
+// drifted freezes a baseline of the recorded judge and gives it an alarm and a sentinel
+// set.
+func (s *site) drifted() {
+	s.t.Helper()
+	ctx, op := context.Background(), store.Operator("test")
+	reports, err := s.store.Drift(ctx, op, "default", "answer-equivalence")
+	if err != nil || len(reports) != 1 {
+		s.t.Fatalf("%d reports, error %v", len(reports), err)
+	}
+	if _, err := s.store.FreezeBaseline(ctx, op, "default", "answer-equivalence", reports[0].Model, reports[0].PromptVersion); err != nil {
+		s.t.Fatal(err)
+	}
+	if _, err := s.store.SetSentinel(ctx, op, "default", "answer-equivalence", "nightly", 7, nil); err != nil {
+		s.t.Fatal(err)
+	}
+	s.clock.advance(24 * time.Hour)
+	var traces []judge.Trace
+	for i := range 60 {
+		traces = append(traces, recordedTrace(fmt.Sprintf("drifted%d", i), "No"))
+	}
+	s.load(traces...)
+	if n, err := s.store.LookForDrift(ctx); n == 0 || err != nil {
+		s.t.Fatalf("%d alarms, error %v", n, err)
+	}
+}
+
 // TestDriftOnThePage: a lead freezes a baseline, sees the alarm with its figures and
 // on the other pages, and closes it with what was found.
 func TestDriftOnThePage(t *testing.T) {
@@ -135,5 +161,43 @@ func TestDriftOnThePage(t *testing.T) {
 	}
 	if r := lea.get("/"); strings.Contains(r.body, "webhook") {
 		t.Error("a lead is told of the webhook")
+	}
+}
+
+// TestSentinelSetOnThePage: a lead chooses it, what does not fit is told beside its
+// field, and nobody else is asked.
+func TestSentinelSetOnThePage(t *testing.T) {
+	s := newSite(t)
+	s.user("lea@example.org", store.Lead)
+	s.user("audrey@example.org", store.Auditor)
+	known, unknown := recordedTrace("known", "Yes"), recordedTrace("unknown", "Yes")
+	known.Run, unknown.Run = "golden", "unlabelled"
+	known.Labels = []judge.HumanLabel{{Judge: "answer-equivalence", Label: "Yes", Reviewer: "panel", Adjudicated: true}}
+	s.load(known, unknown)
+	lea := s.signIn("lea@example.org")
+	const page = "/calibration/answer-equivalence"
+	if r := lea.get(page); !strings.Contains(r.body, "No traces are judged again and again by this judge") {
+		t.Errorf("before: %s", r.Status)
+	}
+	for want, form := range map[string]url.Values{
+		"The run unlabelled has no trace with a label for judge answer-equivalence": {"run": {"unlabelled"}, "every_days": {"7"}},
+		"Give a whole number of days":          {"run": {"golden"}, "every_days": {"often"}},
+		"It is 999: it lies between 0 and 365": {"run": {"golden"}, "every_days": {"999"}},
+		"Give an amount in dollars":            {"run": {"golden"}, "every_days": {"7"}, "budget_usd": {"much"}},
+		"It is -1: give an amount above 0":     {"run": {"golden"}, "every_days": {"7"}, "budget_usd": {"-1"}},
+	} {
+		if r := lea.post(page+"/sentinel", form); r.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(r.body, want) {
+			t.Errorf("%v: %s without %q", form, r.Status, want)
+		}
+	}
+	if r := lea.post(page+"/sentinel", url.Values{"run": {"golden"}, "every_days": {"7"}, "budget_usd": {"2.5"}}); r.StatusCode != http.StatusOK ||
+		!strings.Contains(r.body, "1 trace of run golden with a known label, judged again every 7 days by the present version and models, for at most $2.5 a round. Chosen by lea") {
+		t.Errorf("chosen: %s", r.Status)
+	}
+	if r := s.signIn("audrey@example.org").get(page); !strings.Contains(r.body, "1 trace of run golden") || strings.Contains(r.body, "Choose the sentinel set") {
+		t.Error("an auditor is offered to choose, or not told")
+	}
+	if r := lea.post(page+"/sentinel", url.Values{"run": {"golden"}, "every_days": {"0"}}); !strings.Contains(r.body, "It is not judged again any more: lea ended it") {
+		t.Errorf("ended: %s", r.Status)
 	}
 }

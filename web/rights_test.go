@@ -32,7 +32,7 @@ var allowed = map[string][]store.Role{
 	"/api/v1/reviews/{id}/comments": {store.Reviewer}, "/api/v1/comments/{id}/withdraw": {store.Reviewer}, "/api/v1/comments/{id}/resolve": {store.Reviewer},
 	"/evaluations/{id}/retry": {}, "/evaluations/{id}/request": {}, "/evaluations/{id}/expose": {}, "/traces/{id}/judge": {},
 	"/runs/{name}/retry": {}, "/runs/{name}/budget": {}, "/judges/{name}/rerun": {}, "/reruns/{id}/stop": {},
-	"/calibration/{judge}/baseline": {}, "/calibration/{judge}/alarms/{id}/close": {},
+	"/calibration/{judge}/baseline": {}, "/calibration/{judge}/sentinel": {}, "/calibration/{judge}/alarms/{id}/close": {},
 	"/policy": {}, "/policy/dry-run": {store.Auditor}, "/policy/requeue": {}, "/import": {},
 	"/queue/change": {}, "/queue/views": {store.Reviewer, store.Auditor}, "/queue/views/{id}/delete": {store.Reviewer, store.Auditor},
 	"/members": {}, "/members/{id}": {}, "/members/{id}/password": {}, "/members/{id}/disable": {}, "/members/{id}/enable": {},

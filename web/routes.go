@@ -86,6 +86,7 @@ func (s *Server) routes() {
 	p.GET("/calibration", s.listCalibrations)
 	p.GET("/calibration/:judge", s.showCalibration)
 	p.POST("/calibration/:judge/baseline", s.freezeBaseline, s.needs(store.FreezeBaselines, onProject))
+	p.POST("/calibration/:judge/sentinel", s.setSentinel, s.needs(store.SetSentinels, onProject))
 	p.POST("/calibration/:judge/alarms/:id/close", s.closeAlarm, s.needs(store.CloseAlarms, onOne("alarm")))
 	p.GET("/calibration/:judge/numbers.json", s.calibrationJSON)
 	p.GET("/calibration/:judge/numbers.csv", s.calibrationCSV)
