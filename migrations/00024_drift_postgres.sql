@@ -24,6 +24,20 @@ SELECT project_id, judge,
     COALESCE(sum(CAST(round(score * 1000000) AS BIGINT)), 0), COALESCE(sum(CAST(round(score * score * 1000000) AS BIGINT)), 0)
 FROM evaluations WHERE verdict <> '' AND finished_at IS NOT NULL GROUP BY 1, 2, 3, 4, 5;
 
+-- How many parts of a report a person ruled on with the judge's choices in view, and
+-- how many they changed.
+CREATE TABLE drift_parts (
+    decision_id    TEXT PRIMARY KEY REFERENCES decisions (id),
+    project_id     TEXT NOT NULL REFERENCES projects (id),
+    judge          TEXT NOT NULL,
+    model          TEXT NOT NULL, -- as calibration tells raters apart
+    prompt_version TEXT NOT NULL,
+    parts          INTEGER NOT NULL,
+    changed        INTEGER NOT NULL,
+    decided_us     BIGINT NOT NULL -- microseconds since 1970 UTC
+);
+CREATE INDEX drift_parts_series ON drift_parts (project_id, judge, model, prompt_version, decided_us);
+
 -- The oldest day with something that waits blind: nobody who may decide is told more.
 CREATE INDEX evaluations_waiting_blind ON evaluations (project_id, judge, finished_at) WHERE sealed;
 
@@ -44,6 +58,9 @@ CREATE TABLE drift_baselines (
     scores         BIGINT NOT NULL,
     score_micro    BIGINT NOT NULL,
     square_micro   BIGINT NOT NULL,
+    ruled          BIGINT NOT NULL, -- decisions with rulings on parts
+    kept_micro     BIGINT NOT NULL, -- the sum of their shares left as the judge had them, in millionths
+    kept_square_micro BIGINT NOT NULL,
     automatic      BOOLEAN NOT NULL, -- frozen at the first labels, by no lead
     frozen_by      TEXT NOT NULL,
     frozen_at      TIMESTAMP NOT NULL

@@ -106,10 +106,19 @@ func (s *Store) watchDrift(ctx context.Context, p Project, scales []judgeScale, 
 			return nil, err
 		}
 		for i, g := range series {
+			if b, ok := baselines[g]; ok {
+				spans[2*i+1].from = since(b, alarms[g], calibration.MonitorParts)
+			}
+		}
+		parts, err := readParts(ctx, read, spans)
+		if err != nil {
+			return nil, err
+		}
+		for i, g := range series {
 			r := DriftReport{Judge: g.judge, Model: g.model, PromptVersion: g.version, Labels: counts[2*i].labels, Alarms: w.told(g, alarms[g])}
 			if b, ok := baselines[g]; ok {
 				r.Baseline = &b
-				if r.Monitors, err = w.monitors(g, b, alarms[g], counts[2*i+1]); err != nil {
+				if r.Monitors, err = w.monitors(g, b, alarms[g], counts[2*i+1], parts[2*i+1]); err != nil {
 					return nil, err
 				}
 			}
@@ -139,7 +148,7 @@ func (r *DriftReport) attach(w driftWatch, g agreementGroup) {
 		}
 	}
 	if b := r.Baseline; b != nil && w.hides(g, dayOf(b.FrozenAt)) {
-		b.Counts = calibration.DriftCounts{Labels: b.Counts.Labels, Agreed: b.Counts.Agreed}
+		b.Counts.Passed, b.Counts.Verdicts, b.Counts.Scores, b.Counts.ScoreSum, b.Counts.ScoreSquares = 0, 0, 0, 0, 0
 	}
 }
 
@@ -168,13 +177,23 @@ func (w driftWatch) hides(g agreementGroup, day string) bool {
 	return w.sealed && waits && first <= day
 }
 
-func (w driftWatch) monitors(g agreementGroup, b DriftBaseline, alarms []DriftAlarm, labels auditCount) ([]DriftMonitor, error) {
+func (w driftWatch) monitors(g agreementGroup, b DriftBaseline, alarms []DriftAlarm, labels auditCount, parts keptParts) ([]DriftMonitor, error) {
 	agreement, err := calibration.WatchAgreement(b.Counts, calibration.DriftCounts{Agreed: labels.agreed, Labels: labels.labels})
 	if err != nil {
 		return nil, err
 	}
 	agreement.Since = since(b, alarms, calibration.MonitorAgreement)
 	all := []DriftMonitor{{Monitor: agreement, BaselineID: b.ID}}
+	if b.Counts.Ruled > 0 || parts.ruled > 0 { // not every judge has parts
+		var seen calibration.DriftCounts
+		parts.into(&seen)
+		m, err := calibration.WatchParts(b.Counts, seen)
+		if err != nil {
+			return nil, err
+		}
+		m.Since = since(b, alarms, calibration.MonitorParts)
+		all = append(all, DriftMonitor{Monitor: m, BaselineID: b.ID})
+	}
 	for _, by := range []struct {
 		name  string
 		watch func(base, seen calibration.DriftCounts) (calibration.Monitor, error)

@@ -24,16 +24,18 @@ type DriftBaseline struct {
 func newestBaselines(ctx context.Context, q querier, projectID, judgeName string) (map[agreementGroup]DriftBaseline, error) {
 	all, err := collect(ctx, q, func(r *sql.Rows, b *DriftBaseline) error {
 		var sum driftSum
+		var parts keptParts
 		var first, last sql.NullInt64
 		if err := r.Scan(&b.ID, &b.Judge, &b.Model, &b.PromptVersion, &b.Counts.Labels, &b.Counts.Agreed, &first, &last,
-			&sum.verdicts, &sum.passed, &sum.scores, &sum.scoreMicro, &sum.squareMicro, &b.Automatic, &b.FrozenBy, &b.FrozenAt); err != nil {
+			&sum.verdicts, &sum.passed, &sum.scores, &sum.scoreMicro, &sum.squareMicro, &parts.ruled, &parts.keptMicro, &parts.squareMicro, &b.Automatic, &b.FrozenBy, &b.FrozenAt); err != nil {
 			return err
 		}
 		sum.into(&b.Counts)
+		parts.into(&b.Counts)
 		b.FirstLabel, b.LastLabel, b.FrozenAt = labelledAt(first), labelledAt(last), b.FrozenAt.UTC()
 		return nil
 	}, `
-SELECT id, judge, model, prompt_version, labels, agreed, first_us, last_us, verdicts, passed, scores, score_micro, square_micro, automatic, frozen_by, frozen_at
+SELECT id, judge, model, prompt_version, labels, agreed, first_us, last_us, verdicts, passed, scores, score_micro, square_micro, ruled, kept_micro, kept_square_micro, automatic, frozen_by, frozen_at
 FROM drift_baselines b WHERE project_id = ? AND (? = '' OR judge = ?) AND NOT EXISTS (
     SELECT 1 FROM drift_baselines n WHERE n.project_id = b.project_id AND n.judge = b.judge AND n.model = b.model AND n.prompt_version = b.prompt_version AND n.id > b.id)`,
 		projectID, judgeName, judgeName)
@@ -77,21 +79,26 @@ func (t *tx) freeze(ctx context.Context, a Actor, p Project, scale judgeScale, g
 	if err != nil {
 		return b, err
 	}
+	parts, err := readParts(ctx, t, []driftSpan{{group: g}})
+	if err != nil {
+		return b, err
+	}
 	labels, sum := counts[0], sumDays(days[g], "", "")
 	b = DriftBaseline{ID: t.newID(), Judge: g.judge, Model: g.model, PromptVersion: g.version, Automatic: automatic, FrozenBy: a.Name, FrozenAt: t.now,
 		FirstLabel: labelledAt(labels.first), LastLabel: labelledAt(labels.last)}
 	b.Counts.Labels, b.Counts.Agreed = labels.labels, labels.agreed
 	sum.into(&b.Counts)
+	parts[0].into(&b.Counts)
 	if max(b.Counts.Labels, b.Counts.Verdicts, b.Counts.Scores) < calibration.MinBaseline {
 		return b, invalid("baseline", "would have %d random audit labels and %d verdicts of %s, version %.8s: %d of one of them are needed",
 			b.Counts.Labels, b.Counts.Verdicts, g.model, g.version, calibration.MinBaseline)
 	}
 	n, err := t.changed(ctx, `
 INSERT INTO drift_baselines (id, project_id, judge, model, prompt_version, labels, agreed, first_us, last_us,
-    verdicts, passed, scores, score_micro, square_micro, automatic, frozen_by, frozen_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    verdicts, passed, scores, score_micro, square_micro, ruled, kept_micro, kept_square_micro, automatic, frozen_by, frozen_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (project_id, judge, model, prompt_version) WHERE automatic DO NOTHING`, b.ID, p.ID, g.judge, g.model, g.version, labels.labels, labels.agreed, labels.first, labels.last,
-		sum.verdicts, sum.passed, sum.scores, sum.scoreMicro, sum.squareMicro, automatic, a.Name, t.now)
+		sum.verdicts, sum.passed, sum.scores, sum.scoreMicro, sum.squareMicro, parts[0].ruled, parts[0].keptMicro, parts[0].squareMicro, automatic, a.Name, t.now)
 	if err != nil || n == 0 { // 0: another server was first
 		return b, err
 	}

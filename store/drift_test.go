@@ -284,3 +284,50 @@ func TestDriftDaysAreKept(t *testing.T) {
 	}
 	d.holds()
 }
+
+// TestDriftOfParts: what people left of a report's parts, a decision counting once;
+// not what was ruled blind, and not what was taken back.
+func TestDriftOfParts(t *testing.T) {
+	d := openDesk(t)
+	d.blind("never")
+	rule := func(prefix string, n, changed int) (last string) {
+		t.Helper()
+		for _, it := range numbered(prefix, n) {
+			last = d.put(it)[it.id]
+			d.claim(d.ann, last)
+			rulings := []judge.Ruling{{Part: "a", Value: "x"}, {Part: "b", Value: "x"}, {Part: "c", Value: "x"}, {Part: "d", Value: "x"}}
+			in := store.DecisionInput{Action: store.Confirm, Rulings: rulings, Compared: 4}
+			if changed > 0 {
+				in = store.DecisionInput{Action: store.Override, Verdict: judge.Pass, ReasonCode: "judge_wrong", Comment: "x", Rulings: rulings, Compared: 4, Changed: changed}
+			}
+			d.decide(d.ann, last, in)
+		}
+		return last
+	}
+	rule("base", 30, 0)
+	b, err := d.FreezeBaseline(d.ctx, d.lea, "default", "equivalence", "rules", "v1")
+	if err != nil || b.Counts.Ruled != 30 || b.Counts.KeptSum != 30 {
+		t.Fatalf("baseline %+v, error %v", b, err)
+	}
+	d.clock.add(time.Hour)
+	last := rule("worse", 40, 3)
+	undone := monitor(t, d.drift(d.auditor), calibration.MonitorParts)
+	if undone.Value.N != 40 || undone.Value.Value != 0.25 || !undone.Alarm {
+		t.Errorf("parts %+v", undone)
+	}
+	if _, err := d.Undo(d.ctx, d.ann, last); err != nil {
+		t.Fatal(err)
+	}
+	if m := monitor(t, d.drift(d.lea), calibration.MonitorParts); m.Value.N != 39 {
+		t.Errorf("after one was taken back: %+v", m)
+	}
+	d.blind("always")
+	blind := d.put(judged{id: "blind"})["blind"]
+	d.claim(d.ann, blind)
+	d.first(d.ann, blind, judge.Fail)
+	d.decide(d.ann, blind, store.DecisionInput{Action: store.Keep, Rulings: []judge.Ruling{{Part: "a", Value: "x"}}})
+	if n := d.number(`SELECT count(*) FROM drift_parts`); n != 70 {
+		t.Errorf("%d decisions with parts", n)
+	}
+	d.holds()
+}

@@ -83,12 +83,13 @@ var monitorWords = map[string][2]string{
 	calibration.MonitorAgreement: {"Agreement with people", "Of labels drawn at random, the share on which people and the judge say the same."},
 	calibration.MonitorPassed:    {"Share that passes", "Of all verdicts, labelled or not. It moves with the judge, and with the work."},
 	calibration.MonitorScore:     {"Mean score", "Of all scores. If it rises and people’s labels do not, scores are inflated."},
+	calibration.MonitorParts:     {"Parts left as they were", "Of a report’s citations, steps or dimensions, the share that people left as the judge had them; each decision counts once."},
 	calibration.MonitorSentinel:  {"Sentinel set", "Of the same items judged again, the share with the known verdict."},
 }
 
 // monitorUnits are what a monitor counts.
 var monitorUnits = map[string]string{
-	calibration.MonitorAgreement: "label", calibration.MonitorPassed: "verdict", calibration.MonitorScore: "score", calibration.MonitorSentinel: "item",
+	calibration.MonitorAgreement: "label", calibration.MonitorPassed: "verdict", calibration.MonitorScore: "score", calibration.MonitorParts: "decision", calibration.MonitorSentinel: "item",
 }
 
 func driftRow(m store.DriftMonitor) views.DriftRow {

@@ -17,6 +17,7 @@ const (
 	MonitorAgreement = "agreement"    // with people, on labels of random audits
 	MonitorPassed    = "verdict_rate" // the share of verdicts that pass
 	MonitorScore     = "score"        // the mean score
+	MonitorParts     = "parts"        // the share of a report's parts that people left as they were
 	MonitorSentinel  = "sentinel"     // agreement on the sentinel set, judged again and again
 )
 
@@ -49,7 +50,19 @@ type DriftCounts struct {
 	Scores           int
 	ScoreSum         float64 // each in [0,1]
 	ScoreSquares     float64 // the sum of the squared scores
+	// Ruled decisions, each with the share of the parts that it left as they were.
+	Ruled                int
+	KeptSum, KeptSquares float64
 }
+
+// mean is what is known of a mean of values in [0,1].
+type mean struct {
+	n            int
+	sum, squares float64
+}
+
+func (c DriftCounts) scores() mean { return mean{c.Scores, c.ScoreSum, c.ScoreSquares} }
+func (c DriftCounts) kept() mean   { return mean{c.Ruled, c.KeptSum, c.KeptSquares} }
 
 // Monitor is how one measure stands against its baseline.
 type Monitor struct {
@@ -114,39 +127,48 @@ func watchShare(name, unit string, base, seen share, tolerance float64) (Monitor
 // WatchScore holds the mean score against that of the baseline, whose interval is
 // Student's.
 func WatchScore(base, seen DriftCounts) (Monitor, error) {
-	m := Monitor{Name: MonitorScore, Tolerance: DriftTolerance, Threshold: 1 / DriftRisk, Sequence: agreement.Interval{High: 1}}
-	m.Value = meanOf(seen, "there is no score since the baseline was frozen")
-	m.Baseline = meanOf(base, "the baseline has no score")
-	if m.Unwatched = tooSmall(base.Scores, "score"); m.Unwatched != "" {
+	return watchMean(MonitorScore, "score", base.scores(), seen.scores())
+}
+
+// WatchParts holds the mean share of a report's parts that people left as they were,
+// a decision counting once however many parts it has: parts of one report depend on
+// each other.
+func WatchParts(base, seen DriftCounts) (Monitor, error) {
+	return watchMean(MonitorParts, "ruled decision", base.kept(), seen.kept())
+}
+
+func watchMean(name, unit string, base, seen mean) (Monitor, error) {
+	m := Monitor{Name: name, Tolerance: DriftTolerance, Threshold: 1 / DriftRisk, Sequence: agreement.Interval{High: 1}}
+	m.Value = seen.estimate("there is no " + unit + " since the baseline was frozen")
+	m.Baseline = base.estimate("the baseline has no " + unit)
+	if m.Unwatched = tooSmall(base.n, unit); m.Unwatched != "" {
 		return m, nil
 	}
-	half := m.Baseline.SE * distuv.StudentsT{Sigma: 1, Nu: float64(base.Scores - 1)}.Quantile(1-DriftBaselineRisk/2)
+	half := m.Baseline.SE * distuv.StudentsT{Sigma: 1, Nu: float64(base.n - 1)}.Quantile(1-DriftBaselineRisk/2)
 	ci := agreement.Interval{Low: max(0, m.Baseline.Value-half), High: min(1, m.Baseline.Value+half)}
 	m.Baseline.Low, m.Baseline.High, m.Baseline.Method = ci.Low, ci.High, agreement.MethodStudent
 	var err error
-	if m.Evidence, err = drift.BoundedMeanWithin(seen.ScoreSum, seen.Scores, widened(ci, DriftTolerance), scoresTuned); err != nil {
+	if m.Evidence, err = drift.BoundedMeanWithin(seen.sum, seen.n, widened(ci, DriftTolerance), scoresTuned); err != nil {
 		return m, err
 	}
-	if m.Sequence, err = drift.BoundedMeanSequence(seen.ScoreSum, seen.Scores, 1-Level, scoresTuned); err != nil {
+	if m.Sequence, err = drift.BoundedMeanSequence(seen.sum, seen.n, 1-Level, scoresTuned); err != nil {
 		return m, err
 	}
-	m.Alarm = seen.Scores > 0 && m.Evidence.Alarms(DriftRisk)
+	m.Alarm = seen.n > 0 && m.Evidence.Alarms(DriftRisk)
 	return m, nil
 }
 
-func meanOf(c DriftCounts, none string) agreement.Estimate {
-	if c.Scores == 0 {
+func (c mean) estimate(none string) agreement.Estimate {
+	if c.n == 0 {
 		return agreement.Estimate{Undefined: none}
 	}
-	n := float64(c.Scores)
-	e := agreement.Estimate{Value: c.ScoreSum / n, N: c.Scores, NoInterval: "one score gives no interval"}
-	if c.Scores > 1 {
-		e.SE = math.Sqrt(max(0, c.ScoreSquares-n*e.Value*e.Value) / (n - 1) / n)
-		e.NoInterval = ""
-		e.Low, e.High, e.Method = e.Value, e.Value, agreement.MethodStudent
-		if half := e.SE * (distuv.StudentsT{Sigma: 1, Nu: n - 1}).Quantile(1-(1-Level)/2); half > 0 {
-			e.Low, e.High = max(0, e.Value-half), min(1, e.Value+half)
-		}
+	n := float64(c.n)
+	e := agreement.Estimate{Value: c.sum / n, N: c.n, NoInterval: "one value gives no interval"}
+	if c.n > 1 {
+		e.SE = math.Sqrt(max(0, c.squares-n*e.Value*e.Value) / (n - 1) / n)
+		e.NoInterval, e.Method = "", agreement.MethodStudent
+		half := e.SE * distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(1-(1-Level)/2)
+		e.Low, e.High = max(0, e.Value-half), min(1, e.Value+half)
 	}
 	return e
 }
