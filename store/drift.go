@@ -21,7 +21,7 @@ type DriftReport struct {
 	Alarms []DriftAlarm
 	// Sentinel is how the sentinel set was judged; nil: it was not.
 	Sentinel *SentinelStand
-	// Labels of random audits that there are, with or without a baseline.
+	// Labels of random audits: all while there is no baseline, else those since then.
 	Labels int
 }
 
@@ -92,14 +92,12 @@ func (s *Store) watchDrift(ctx context.Context, p Project, scales []judgeScale, 
 		}
 		series := slices.SortedFunc(maps.Keys(groups), compareGroups)
 		series = slices.DeleteFunc(series, func(g agreementGroup) bool { return g.judge != scale.name })
-		spans := make([]driftSpan, 0, 2*len(series))
-		for _, g := range series {
-			span := driftSpan{group: g}
-			spans = append(spans, span)
+		spans := make([]driftSpan, len(series)) // without a baseline: from the beginning
+		for i, g := range series {
+			spans[i].group = g
 			if b, ok := baselines[g]; ok {
-				span.from = since(b, alarms[g], calibration.MonitorAgreement)
+				spans[i].from = since(b, alarms[g], calibration.MonitorAgreement)
 			}
-			spans = append(spans, span)
 		}
 		counts, err := auditLabels(ctx, read, scale, spans)
 		if err != nil {
@@ -107,7 +105,7 @@ func (s *Store) watchDrift(ctx context.Context, p Project, scales []judgeScale, 
 		}
 		for i, g := range series {
 			if b, ok := baselines[g]; ok {
-				spans[2*i+1].from = since(b, alarms[g], calibration.MonitorParts)
+				spans[i].from = since(b, alarms[g], calibration.MonitorParts)
 			}
 		}
 		parts, err := readParts(ctx, read, spans)
@@ -115,10 +113,10 @@ func (s *Store) watchDrift(ctx context.Context, p Project, scales []judgeScale, 
 			return nil, err
 		}
 		for i, g := range series {
-			r := DriftReport{Judge: g.judge, Model: g.model, PromptVersion: g.version, Labels: counts[2*i].labels, Alarms: w.told(g, alarms[g])}
+			r := DriftReport{Judge: g.judge, Model: g.model, PromptVersion: g.version, Labels: counts[i].labels, Alarms: w.told(g, alarms[g])}
 			if b, ok := baselines[g]; ok {
 				r.Baseline = &b
-				if r.Monitors, err = w.monitors(g, b, alarms[g], counts[2*i+1], parts[2*i+1]); err != nil {
+				if r.Monitors, err = w.monitors(g, b, alarms[g], counts[i], parts[i]); err != nil {
 					return nil, err
 				}
 			}

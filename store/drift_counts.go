@@ -40,7 +40,6 @@ func auditLabels(ctx context.Context, q querier, scale judgeScale, spans []drift
 	type row struct {
 		span        int
 		cell        calibration.Cell
-		flags       int
 		first, last int64
 	}
 	rows, err := collect(ctx, q, func(r *sql.Rows, v *row) error {

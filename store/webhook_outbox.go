@@ -40,14 +40,21 @@ func (t *tx) tellOutside(ctx context.Context, name, project string, a DriftAlarm
 	return err
 }
 
+// Messages are sent within a week, or not at all: where no server has had an address
+// for longer, nobody waits for them. Upkeep drops them after three months.
+const (
+	deliveryFor  = 7 * 24 * time.Hour
+	deliveryKept = 90 * 24 * time.Hour
+)
+
 // TakeDelivery gives the message that is due longest, and keeps it from other
 // servers for a time. Nil: none is due.
 func (s *Store) TakeDelivery(ctx context.Context, hold time.Duration) (d *Delivery, err error) {
 	defer wrap(&err, "take a message to send")
 	now := s.clock()
 	var due bool // idle servers must not queue for the writer
-	const free = `next_at <= ? AND (held_until IS NULL OR held_until <= ?)`
-	if err := s.reader.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM webhook_deliveries WHERE `+free+`)`, now, now).Scan(&due); err != nil || !due {
+	const free = `next_at <= ? AND (held_until IS NULL OR held_until <= ?) AND created_at > ?`
+	if err := s.reader.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM webhook_deliveries WHERE `+free+`)`, now, now, now.Add(-deliveryFor)).Scan(&due); err != nil || !due {
 		return nil, err
 	}
 	err = s.write(ctx, func(t *tx) error {
@@ -55,8 +62,8 @@ func (s *Store) TakeDelivery(ctx context.Context, hold time.Duration) (d *Delive
 		var body string
 		err := t.scan(ctx, `
 UPDATE webhook_deliveries SET held_until = ?, attempts = attempts + 1
-WHERE id = (SELECT x.id FROM webhook_deliveries x WHERE x.next_at <= ? AND (x.held_until IS NULL OR x.held_until <= ?) ORDER BY x.next_at, x.id LIMIT 1) AND `+free+`
-RETURNING id, event, body, created_at, attempts`, []any{t.now.Add(hold), t.now, t.now, t.now, t.now}, []any{&d.ID, &d.Event, &body, &d.CreatedAt, &d.Attempts})
+WHERE id = (SELECT x.id FROM webhook_deliveries x WHERE x.next_at <= ? AND (x.held_until IS NULL OR x.held_until <= ?) AND x.created_at > ? ORDER BY x.next_at, x.id LIMIT 1) AND `+free+`
+RETURNING id, event, body, created_at, attempts`, []any{t.now.Add(hold), t.now, t.now, t.now.Add(-deliveryFor), t.now, t.now, t.now.Add(-deliveryFor)}, []any{&d.ID, &d.Event, &body, &d.CreatedAt, &d.Attempts})
 		if errors.Is(err, sql.ErrNoRows) {
 			d = nil
 			return nil

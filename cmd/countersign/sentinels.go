@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -34,9 +35,7 @@ func (h *harnesses) keepSentinels(ctx context.Context) error {
 
 // sentinelsOnce begins what is due, and judges what is begun and can be judged here.
 func (h *harnesses) sentinelsOnce(ctx context.Context) error {
-	if err := h.beginRounds(ctx); err != nil {
-		return err
-	}
+	faults := h.beginRounds(ctx) // what is begun is judged all the same
 	engines := make([]string, 0, len(h.engines.all))
 	for key := range h.engines.all {
 		engines = append(engines, key)
@@ -44,13 +43,13 @@ func (h *harnesses) sentinelsOnce(ctx context.Context) error {
 	for ctx.Err() == nil {
 		w, err := h.db.TakeRound(ctx, engines)
 		if err != nil || w == nil {
-			return err
+			return errors.Join(faults, err)
 		}
 		if err := h.judgeRound(ctx, w); err != nil {
-			return err
+			faults = errors.Join(faults, err, h.db.LeaveRound(context.WithoutCancel(ctx), w, err.Error()))
 		}
 	}
-	return nil
+	return faults
 }
 
 // beginRounds plans each set as its project would plan it now.
@@ -59,26 +58,34 @@ func (h *harnesses) beginRounds(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var faults error
 	for i, set := range sets {
-		at, err := h.of(ctx, set.Project)
-		if err != nil {
-			return err
+		if err := h.beginRound(ctx, set, &firsts[i]); err != nil {
+			faults = errors.Join(faults, fmt.Errorf("the sentinel set of judge %s in project %s: %w", set.Judge, set.Project, err))
 		}
-		policy, err := h.live(set.Project).policyNow(ctx)
-		if err != nil {
-			return err
+	}
+	return faults
+}
+
+func (h *harnesses) beginRound(ctx context.Context, set store.SentinelSet, first *judge.Trace) error {
+	at, err := h.of(ctx, set.Project)
+	if err != nil {
+		return err
+	}
+	policy, err := h.live(set.Project).policyNow(ctx)
+	if err != nil {
+		return err
+	}
+	targets, err := at.PlanAgain(first, set.Judge, &policy)
+	if err != nil {
+		return err
+	}
+	for _, target := range targets {
+		if target.Refused() || h.engines.all[target.EngineKey()] == nil {
+			continue // another server has that engine
 		}
-		targets, err := at.PlanAgain(&firsts[i], set.Judge, &policy)
-		if err != nil {
+		if _, err := h.db.BeginRound(ctx, set, target); err != nil {
 			return err
-		}
-		for _, target := range targets {
-			if target.Refused() || h.engines.all[target.EngineKey()] == nil {
-				continue // another server has that engine
-			}
-			if _, err := h.db.BeginRound(ctx, set, target); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

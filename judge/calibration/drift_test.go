@@ -130,7 +130,7 @@ func TestDriftFindsAFall(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		labels, days int // of the baseline; until most are found, at 20 labels a day
-	}{{"a large baseline", 2000, 20}, {"a baseline of 400", 400, 60}} {
+	}{{"a large baseline", 2000, 14}, {"a baseline of 400", 400, 25}} {
 		var found []int
 		for range 100 {
 			base := DriftCounts{Labels: c.labels, Agreed: trials(r, c.labels, 0.9)}
