@@ -13,7 +13,7 @@ ONE_DATABASE := ^TestBrowser|^TestDemo$$|^TestJudge|^TestKilledBackup|^TestMovin
 # times slower, so `make test` lends it to these alone; the rest are one goroutine after another. races_test.go
 # finds a test that starts goroutines under another name.
 AT_ONCE  := AtOnce|Race|Fifty|Several|Second|Shared|Turn|Beside|Parallel|Budget|Servers|Line|Outage|Storm|Killed$$|Interrupted$$|JudgeStopped|Stop$$|StopEnds|Events|Slow|People|Reviewers|Away|WaitsFor|WaitForThe|Down|Unkept|InFlight|TakeUpkeep|Workers|CallsThat|OneCall|LostClaim|CutOnce|HappensOnce
-PARALLEL := ./judge/harness ./judge/openai ./store ./store/pack ./web ./cmd/countersign
+PARALLEL := ./judge/harness ./judge/openai ./store ./store/pack ./web ./web/webhook ./cmd/countersign
 
 .PHONY: run build test test-browser test-sqlite test-postgres test-postgres-store race check bench bench-data generate lint clean
 

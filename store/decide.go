@@ -23,7 +23,10 @@ type DecisionInput struct {
 	// Changed is how many rulings differ from the judge's: with any, the judge's
 	// answer is not confirmed or adopted, and an override is one although its
 	// verdict is the judge's.
-	Changed    int
+	Changed int
+	// Compared is how many rulings were held against the judge's; 0: none, because
+	// there are none or the judge's were sealed.
+	Compared   int
 	ReasonCode string // one of ReasonCodesFor
 	Severity   string // of the judge's fault: critical, major, minor; empty: the reason code's
 	Comment    string

@@ -36,6 +36,9 @@ func (t *tx) storeDecision(ctx context.Context, a Actor, f facts, in DecisionInp
 	if err := t.insertDecision(ctx, d, nonce); err != nil {
 		return Decision{}, err
 	}
+	if err := t.keepParts(ctx, d, in); err != nil {
+		return Decision{}, err
+	}
 	if err := t.keepLabels(ctx, f, d, out.abstain, to); err != nil {
 		return Decision{}, err
 	}

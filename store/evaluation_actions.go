@@ -46,6 +46,9 @@ func (s *Store) RetryEvaluation(ctx context.Context, a Actor, id string) (err er
 // forgetResult puts an evaluation back to queued. Attempts, and what they cost,
 // stay.
 func (t *tx) forgetResult(ctx context.Context, id string) error {
+	if err := t.forgetVerdict(ctx, id); err != nil {
+		return err
+	}
 	for _, query := range []string{
 		`DELETE FROM evaluation_reasons WHERE evaluation_id = ?`,
 		`UPDATE evaluation_reports SET current = FALSE WHERE evaluation_id = ?`,

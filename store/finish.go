@@ -53,6 +53,7 @@ func (t *tx) finish(ctx context.Context, f finished, known *known, rows *finishi
 	delete(known.evaluations, s.evaluationID) // a second result for it is late
 	rows.add(f)
 	t.measureRound(s, f)
+	t.measureVerdict(s, f)
 	if f.Work.Planned.Engine == judge.EngineOpenAI { // no other engine is paid
 		if err := t.dropReplies(ctx, f.Key); err != nil {
 			return err

@@ -22,7 +22,7 @@ func (s *Store) CheckKeptCounts(ctx context.Context) (problems []string, err err
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, ignoreDone(read.Rollback())) }()
-	for _, check := range []func(context.Context, querier) ([]string, error){checkAgreement, checkRuns, checkRunReasons, checkSealed, checkTallies} {
+	for _, check := range []func(context.Context, querier) ([]string, error){checkAgreement, checkRuns, checkRunReasons, checkSealed, checkTallies, checkDriftDays} {
 		found, err := check(ctx, read)
 		if err != nil {
 			return nil, err

@@ -66,6 +66,9 @@ func (d *deltas) add(other *deltas) {
 	for k, n := range other.days {
 		d.days[k] += n
 	}
+	for k, n := range other.drift {
+		d.drift[k] = d.drift[k].plus(n, 1)
+	}
 	for k, n := range other.reasons {
 		d.reasons[k] += n
 	}

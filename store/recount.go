@@ -120,11 +120,13 @@ type deltas struct {
 	days     map[dayMeasure]int64
 	costs    map[costKey]costSum
 	trust    map[projectJudge]bool
+	drift    map[driftDay]driftSum
 }
 
 func newDeltas() *deltas {
 	return &deltas{cells: map[int64]*cellDelta{}, slices: map[sliceKey]int{}, clusters: map[int64]*clusterDelta{}, pairs: map[pairKey]int{}, runs: map[runKey]int{},
-		reasons: map[reasonKey]int{}, days: map[dayMeasure]int64{}, costs: map[costKey]costSum{}, trust: map[projectJudge]bool{}}
+		reasons: map[reasonKey]int{}, days: map[dayMeasure]int64{}, costs: map[costKey]costSum{}, trust: map[projectJudge]bool{},
+		drift: map[driftDay]driftSum{}}
 }
 
 func (d *deltas) write(ctx context.Context, t *tx) error {
@@ -144,6 +146,9 @@ func (d *deltas) write(ctx context.Context, t *tx) error {
 		return err
 	}
 	if err := d.writeReasons(ctx, t); err != nil {
+		return err
+	}
+	if err := d.writeDrift(ctx, t); err != nil {
 		return err
 	}
 	if err := d.writeDays(ctx, t); err != nil {

@@ -63,6 +63,9 @@ var (
 	ResumeJudges     = Right{judgeResumed, leads}
 	ReleaseRuns      = Right{runReleased, leads}
 	WithdrawReleases = Right{runReleaseWithdrawn, leads}
+	FreezeBaselines  = Right{"drift.baseline_frozen", leads}
+	CloseAlarms      = Right{driftClosed, leads}
+	SetSentinels     = Right{"sentinel.set", leads}
 )
 
 // Permit refuses who lacks a right with ErrForbidden, and records the attempt.

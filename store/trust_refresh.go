@@ -164,7 +164,11 @@ func (s *Store) findTrust(ctx context.Context, j projectJudge) (p Project, found
 		if err != nil {
 			return p, nil, 0, err
 		}
-		found = append(found, foundTrust{r, trust.Decide(r, limits, trust.Drift{Open: open, Watched: driftWatched})})
+		watched, err := driftWatched(ctx, read, p.ID, r.Judge, r.Model, r.PromptVersion)
+		if err != nil {
+			return Project{}, nil, 0, err
+		}
+		found = append(found, foundTrust{r, trust.Decide(r, limits, trust.Drift{Open: open, Watched: watched})})
 	}
 	return p, found, seen, nil
 }

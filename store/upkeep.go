@@ -33,6 +33,9 @@ DELETE FROM kept_replies WHERE kept_at < ?
 		if n.Answers, err = t.changed(ctx, `DELETE FROM idempotent_answers WHERE created_at <= ?`, t.now.Add(-keptFor)); err != nil {
 			return err
 		}
+		if _, err = t.changed(ctx, `DELETE FROM webhook_deliveries WHERE created_at <= ?`, t.now.Add(-deliveryKept)); err != nil {
+			return err
+		}
 		if n.Drafts, err = t.dropOldDrafts(ctx); err != nil {
 			return err
 		}

@@ -39,6 +39,8 @@ type CalibrationPage struct {
 	JSONHref, CSVHref string
 	// Series, one for each model and prompt version, the one in use first.
 	Series []CalibrationSeries
+	// Sentinel set of the judge.
+	Sentinel *SentinelPanel
 }
 
 // CalibrationSeries is one model and prompt version of a judge. Series are

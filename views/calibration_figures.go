@@ -39,11 +39,11 @@ type DifferenceRow struct {
 	At             time.Time
 }
 
-// VersionChange is when labels of another version begin.
+// VersionChange is a moment after which something may be different, by the letter of
+// its drift marker.
 type VersionChange struct {
 	Letter string
 	At     time.Time
-	What   string
 }
 
 // TrendPoint is kappa on the labels of the 13 weeks until a day.
@@ -74,6 +74,7 @@ type CalibrationFigures struct {
 	// are drawn, ThresholdsHref to what another band would cost.
 	More                     []string
 	PlanHref, ThresholdsHref string
+	Drift         *Drift // nil: nothing was judged
 }
 
 // scaleRow is a row that is only there for the numbers of the scale.

@@ -24,6 +24,8 @@ type JudgeRow struct {
 	HealthHref string
 	// Trust of the newest version, by the model that is trusted least.
 	Trust TrustRow
+	// OpenDrift is the number of its open drift alarms.
+	OpenDrift int
 }
 
 // JudgeHead is what every page of a judge has above its content.

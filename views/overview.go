@@ -25,6 +25,10 @@ type OverviewPage struct {
 	SealedHref  string
 	// Health has a row for each judge, model and prompt version in use.
 	Health []CalibrationRow
+	Drift  []DriftOpen // judges with open drift alarms
+	// Undelivered says to admins that messages to another system do not arrive; empty:
+	// they do.
+	Undelivered string
 	// ShowHealth is off for roles that calibration is kept from.
 	ShowHealth bool
 	// Runs are the latest, newest first.

@@ -134,7 +134,18 @@ func calibrationFigures() views.CalibrationFigures {
 		Coverage: []views.CoverageRow{{Verdict: "pass", Evaluations: 1000, Labelled: 50, Represents: "1000"}, {Verdict: "fail", Evaluations: 3}}, CoverageLine: "All said.",
 		Slices: []views.FigureRow{row, none}, Bands: []views.FigureRow{row},
 		Trend:   []views.TrendPoint{{Until: at, N: 60, Kappa: whole}, {Until: at.AddDate(0, 0, 7), N: 3, Kappa: none.Figure}, {Until: at.AddDate(0, 0, 14), N: 70, Kappa: whole}},
-		Changes: []views.VersionChange{{Letter: "A", At: at.AddDate(0, 0, 8), What: "labels of larch-3 begin."}},
+		Changes: []views.VersionChange{{Letter: "A", At: at.AddDate(0, 0, 8)}},
+		Drift: &views.Drift{Frame: frame("", ""), Model: "larch-2", Version: "v7", FreezeAction: "/calibration/citations/baseline", Again: true,
+			Line: "Held against a baseline of 2 March 2026, frozen by Lead C.", FreezeNote: "A new baseline takes what was seen until now as normal.",
+			Rows: []views.DriftRow{
+				{Name: "Agreement with people", Sentence: "Of labels drawn at random.", Baseline: whole, Now: whole, Evidence: "2,310 : 1", Alarm: true, State: "drift: lower than the baseline"},
+				{Name: "Mean score", Sentence: "Of all scores.", Baseline: views.Estimate{Why: "not told"}, Now: views.Estimate{Why: "Not told: evaluations wait blind"}, State: "watched"},
+			},
+			Markers: []views.DriftMarker{
+				{Letter: "A", At: at.AddDate(0, 0, 8), What: "Labels of larch-3 begin", Note: "Another model is another judge."},
+				{Letter: "B", At: at.AddDate(0, 0, 12), What: "Agreement with people lower than the baseline", Note: "0.71 after 0.93", Effect: "−0.22", State: "open", CloseAction: "/calibration/citations/alarms/01J/close"},
+			},
+			Retest: "The sentinel set was judged 3 times."},
 		Differences: []views.DifferenceRow{{Href: "/evaluations/e1", Trace: "t-1", Domain: "law", Stakes: "high", At: at,
 			Judge: views.Mark{Verdict: judge.Pass, Score: &value}, Person: views.Mark{Verdict: judge.Fail, Label: "inaccurate"}}},
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func (s *Server) apiCalibration(c echo.Context) error {
-	reports, err := s.reports(c, s.apiProject(c), c.QueryParam("judge"))
+	reports, err := s.withDrift(c, s.apiProject(c), c.QueryParam("judge"))
 	if err != nil {
 		return err
 	}

@@ -268,6 +268,7 @@ func TestBrowserAccessibility(t *testing.T) {
 	for _, path := range reviewerPages {
 		check("reviewer", path)
 	}
+	s.drifted()
 	s.browserSignIn(ctx, "lea@example.org")
 	for _, path := range leadPages {
 		check("lead", path)

@@ -67,7 +67,7 @@ func (s *Server) calibrationFile(c echo.Context, ending string) ([]store.Trusted
 		return nil, err
 	}
 	name := param(c, "judge")
-	reports, err := s.reports(c, project, name)
+	reports, err := s.withDrift(c, project, name)
 	if err == nil {
 		c.Response().Header().Set(echo.HeaderContentDisposition, fmt.Sprintf("attachment; filename=%q", "calibration-"+name+"."+ending))
 	}

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -14,9 +13,8 @@ import (
 	"github.com/countersign/countersign/views"
 )
 
-// figuresView are a report's numbers as rows and sentences. all are the reports of
-// the judge: where another version begins, a line stands in the drawing.
-func figuresView(r calibration.Report, all []calibration.Report, differences []store.Difference, trusted []store.TrustChange) views.CalibrationFigures {
+// figuresView are a report's numbers as rows and sentences.
+func figuresView(r calibration.Report, differences []store.Difference) views.CalibrationFigures {
 	f := views.CalibrationFigures{Lead: r.Sentence, PassLine: r.Population.PassRate.Text}
 	if r.Sampling.FlaggedOnly {
 		f.Warning = "All labels are of traces that were picked. They do not show what the judge passes wrongly, and hold of picked traces alone."
@@ -71,7 +69,6 @@ func figuresView(r calibration.Report, all []calibration.Report, differences []s
 	for _, m := range r.OverTime {
 		f.Trend = append(f.Trend, views.TrendPoint{Until: m.Until, N: m.N, Kappa: estimateView(m.Kappa.Estimate)})
 	}
-	f.Changes = inTime(append(changes(r, all), trustMarks(r, trusted)...))
 	for _, d := range differences {
 		f.Differences = append(f.Differences, views.DifferenceRow{Href: evaluationPath(d.EvaluationID), Trace: d.TraceID, Domain: d.Domain, Stakes: d.Stakes,
 			Judge: views.Mark{Verdict: d.Judge.Verdict, Label: d.Judge.Label, Score: d.Score}, Person: views.Mark{Verdict: d.Human.Verdict, Label: d.Human.Label}, At: d.At})
@@ -113,32 +110,6 @@ func seenLine(d *calibration.SeenMinusBlind) string {
 		line += " That may be chance."
 	}
 	return line + " Only blind and imported labels count."
-}
-
-// changes are the other versions and models that begin to be labelled while this one
-// is drawn.
-func changes(r calibration.Report, all []calibration.Report) (out []views.VersionChange) {
-	if len(r.OverTime) < 2 {
-		return nil
-	}
-	first, last := r.OverTime[0].Until, r.OverTime[len(r.OverTime)-1].Until
-	for _, o := range all {
-		same := o.Model == r.Model && o.PromptVersion == r.PromptVersion
-		if same || o.FirstAt == nil || o.FirstAt.Before(first) || o.FirstAt.After(last) {
-			continue
-		}
-		out = append(out, views.VersionChange{At: *o.FirstAt, What: "labels of " + o.Model + ", prompt " + o.PromptVersion[:min(8, len(o.PromptVersion))] + " begin. They are not in this line."})
-	}
-	return out
-}
-
-// inTime puts changes in order, and a letter on each.
-func inTime(out []views.VersionChange) []views.VersionChange {
-	slices.SortStableFunc(out, func(a, b views.VersionChange) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.What, b.What)) })
-	for i := range out {
-		out[i].Letter = string(rune('A' + i%26))
-	}
-	return out
 }
 
 // plain says what a number of the export is, in the words that begin its sentence.

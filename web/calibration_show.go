@@ -13,6 +13,15 @@ import (
 // differencesShown is how many disagreements a series lists.
 const differencesShown = 10
 
+// withDrift is reports with how each judge stands against its baseline.
+func (s *Server) withDrift(c echo.Context, project, judgeName string) ([]store.TrustedReport, error) {
+	reports, err := s.reports(c, project, judgeName)
+	if err != nil {
+		return nil, err
+	}
+	return reports, s.cfg.Store.AddDrift(c.Request().Context(), user(c).Actor(), project, judgeName, reports)
+}
+
 // reports computes the agreement of a project's judges, or of one of them.
 func (s *Server) reports(c echo.Context, project, judgeName string) ([]store.TrustedReport, error) {
 	return s.cfg.Store.Reports(c.Request().Context(), user(c).Actor(), project, judgeName)
@@ -84,13 +93,20 @@ func (s *Server) calibrationPage(c echo.Context) (p views.CalibrationPage, err e
 		return p, err
 	}
 	p = views.CalibrationPage{Frame: f, Judge: name, JSONHref: calibrationPath(name) + "/numbers.json", CSVHref: calibrationPath(name) + "/numbers.csv"}
+	drifts, err := s.driftViews(c, f, name, reports, changes)
+	if err != nil {
+		return p, err
+	}
 	for i, r := range reports {
 		differences, err := s.cfg.Store.Differences(ctx, actor, f.Project, name, r.Model, r.PromptVersion, differencesShown)
 		if err != nil {
 			return p, err
 		}
 		series := calibrationSeries(r)
-		series.CalibrationFigures = figuresView(r, reports, differences, changes)
+		series.CalibrationFigures = figuresView(r, differences)
+		if series.Drift = drifts[i]; series.Drift != nil {
+			series.Changes = onDrawing(series.Trend, series.Drift.Markers)
+		}
 		series.Gating = gatingView(trusted[i])
 		series.Gating.MayChange = isLead(actor)
 		series.Trust = series.Gating.TrustRow
@@ -98,7 +114,8 @@ func (s *Server) calibrationPage(c echo.Context) (p views.CalibrationPage, err e
 		series.PlanHref, series.ThresholdsHref, series.More = planPath(name)+of, thresholdsPath(name)+of, lines[seriesValue(r.PromptVersion, r.Model)]
 		p.Series = append(p.Series, series)
 	}
-	return p, nil
+	p.Sentinel, err = s.sentinelPanel(c, f, name)
+	return p, err
 }
 
 func hasJudge(stored []store.StoredJudge, name string) bool {

@@ -35,8 +35,12 @@ func (s *Server) listJudges(c echo.Context) error {
 	}
 	p := views.JudgesPage{Frame: f, ShowHealth: actor.Role != store.Reviewer}
 	var health map[string]store.Health
+	var open map[string]int
 	if p.ShowHealth {
 		if health, err = s.cfg.Store.JudgesHealth(ctx, actor, f.Project, usualHealthDays); err != nil {
+			return err
+		}
+		if open, err = s.cfg.Store.OpenDriftByJudge(ctx, actor, f.Project); err != nil {
 			return err
 		}
 	}
@@ -46,7 +50,7 @@ func (s *Server) listJudges(c echo.Context) error {
 		}
 		row := views.JudgeRow{
 			Href: judgePath(j.Name), Name: j.Name, Version: j.PromptVersion, Builtin: j.Builtin, CalibrationHref: calibrationPath(j.Name),
-			HealthHref: judgePath(j.Name) + "/health", Health: healthSum(health[j.Name]),
+			HealthHref: judgePath(j.Name) + "/health", Health: healthSum(health[j.Name]), OpenDrift: open[j.Name],
 		}
 		for _, u := range uses {
 			if u.Judge == j.Name {

@@ -68,9 +68,17 @@ func (s *Server) showOverview(c echo.Context) error {
 		week := weekOf(o.Mine)
 		page.Week = &week
 	}
+	if actor.Role == store.Admin {
+		if page.Undelivered, err = s.undelivered(c); err != nil {
+			return err
+		}
+	}
 	if actor.Role != store.Reviewer {
 		page.ShowHealth = true
 		if page.Health, err = s.calibrationRows(c, f.Project, ""); err != nil {
+			return err
+		}
+		if page.Drift, err = s.driftOpen(c, f.Project); err != nil {
 			return err
 		}
 	}

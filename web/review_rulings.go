@@ -91,6 +91,9 @@ func (s *Server) holdToSheet(ctx context.Context, a store.Actor, reviewID string
 		return err
 	}
 	in.Changed = len(sheet.Changed(in.Rulings))
+	if sheet.Judged {
+		in.Compared = len(in.Rulings)
+	}
 	// What agrees with the judge in all has the judge's findings.
 	if in.Findings == nil && (in.Changed > 0 || r.Evaluation == nil || in.Verdict != "" && in.Verdict != r.Evaluation.Verdict) {
 		in.Findings = sheet.Findings(in.Rulings)

@@ -35,6 +35,7 @@ var allowed = map[string][]store.Role{
 	"/runs/{name}/release": {}, "/runs/{name}/release/withdraw": {}, "/calibration/{judge}/trust": {}, "/api/v1/judges/{name}/trust": {},
 	"/judges/{name}/test-split": {}, "/judges/{name}/test-split/look": {}, "/judges/{name}/promote": {},
 	"/judges/{name}/shadow": {}, "/judges/{name}/shadow/stop": {},
+	"/calibration/{judge}/baseline": {}, "/calibration/{judge}/sentinel": {}, "/calibration/{judge}/alarms/{id}/close": {},
 	"/policy": {}, "/policy/dry-run": {store.Auditor}, "/policy/requeue": {}, "/import": {},
 	"/calibration/{judge}/draw": {},
 	"/queue/change":             {}, "/queue/views": {store.Reviewer, store.Auditor}, "/queue/views/{id}/delete": {store.Reviewer, store.Auditor},

@@ -45,21 +45,17 @@ func gatingView(r store.TrustedReport) views.Trust {
 	return v
 }
 
-// trustMarks are the changes of trust of a version while its kappa is drawn.
-func trustMarks(r calibration.Report, changes []store.TrustChange) (out []views.VersionChange) {
-	if len(r.OverTime) < 2 {
-		return nil
-	}
-	first, last := r.OverTime[0].Until, r.OverTime[len(r.OverTime)-1].Until
+// trustMarkers are the changes of this version's trust.
+func trustMarkers(r calibration.Report, changes []store.TrustChange) (out []views.DriftMarker) {
 	for _, c := range changes {
-		if c.Model != r.Model || c.PromptVersion != r.PromptVersion || c.At.Before(first) || c.At.After(last) {
+		if c.Model != r.Model || c.PromptVersion != r.PromptVersion {
 			continue
 		}
-		what := "this judge became " + string(c.After) + " by its rules."
+		m := views.DriftMarker{At: c.At, What: "This judge became " + string(c.After), Note: "By its rules."}
 		if c.Reason != "" {
-			what = fmt.Sprintf("%s made this judge %s: %s", c.By, c.After, c.Reason)
+			m.Note = fmt.Sprintf("By %s: %s", c.By, c.Reason)
 		}
-		out = append(out, views.VersionChange{At: c.At, What: what})
+		out = append(out, m)
 	}
 	return out
 }

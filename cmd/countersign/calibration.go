@@ -29,6 +29,9 @@ func (c calibrationCmd) Run(ctx context.Context, s *state) (err error) {
 		return err
 	}
 	if c.JSON {
+		if err := db.AddDrift(ctx, s.operator(), c.Project, c.Judge, reports); err != nil {
+			return err
+		}
 		if reports == nil {
 			reports = []store.TrustedReport{}
 		}

@@ -20,6 +20,7 @@ type cli struct {
 	Calibration calibrationCmd `cmd:"" help:"Show how far judges agree with people."`
 	Thresholds  thresholdsCmd  `cmd:"" help:"Show what another pass cut or band of a judge would cost in mistakes and in people's hours."`
 	Agreement   agreementCmd   `cmd:"" help:"Compute agreement statistics of any ratings file; no project needed."`
+	Drift       driftCmd       `cmd:"" help:"Watch judges against a frozen baseline; close alarms; judge a sentinel set again and again."`
 	Policy      policyCmd      `cmd:"" help:"Show, set and try the policy of a project: what is sent to people, blindness, endpoints, models."`
 	Rerun       rerunCmd       `cmd:"" help:"Judge history again: what failed, or all by another version or model. The cost is shown first."`
 	Export      exportCmd      `cmd:"" help:"Write evaluations, decisions, labels, the audit log or traces."`

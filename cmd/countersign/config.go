@@ -37,6 +37,8 @@ type settings struct {
 	Judges         []string `yaml:"judges"`
 	SessionKeyFile string   `yaml:"session_key_file"`
 	MaxTokens      int      `yaml:"max_tokens"`
+	WebhookURL     string   `yaml:"webhook_url"`
+	WebhookSecret  string   `yaml:"webhook_secret_file"`
 	// What only the file can say about the endpoint: headers of every call, its
 	// limits (of all processes on one database together), how long one call may take (2 minutes when 0), and the prices of
 	// models by name, for the cost of evaluations.
@@ -116,6 +118,7 @@ func (s settings) value(name string) (value any, ok bool) {
 		"base_url": s.BaseURL, "project": s.Project, "engine": s.Engine,
 		"endpoint": s.Endpoint, "rubric": s.Rubric, "openai_base_url": s.OpenAIBaseURL, "openai_api_key_file": s.OpenAIKeyFile,
 		"judges": strings.Join(s.Judges, ","), "session_key_file": s.SessionKeyFile,
+		"webhook_url": s.WebhookURL, "webhook_secret_file": s.WebhookSecret,
 	}
 	for name, n := range map[string]int{"concurrency": s.Concurrency, "max_line": s.MaxLine, "max_tokens": s.MaxTokens, "samples": s.Samples} {
 		if n != 0 {

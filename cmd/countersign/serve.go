@@ -16,6 +16,7 @@ import (
 
 	"github.com/countersign/countersign/store"
 	"github.com/countersign/countersign/web"
+	"github.com/countersign/countersign/web/webhook"
 )
 
 // addrFlag is where a server listens.
@@ -28,8 +29,9 @@ type serveCmd struct {
 	projectFlags
 	judgesFlag
 	engineFlags
-	OpenAIBaseURL  string `name:"openai-base-url" help:"Address of an OpenAI-compatible endpoint." placeholder:"URL" env:"OPENAI_BASE_URL" config:"openai_base_url"`
-	BaseURL        string `name:"base-url" help:"Address under which people reach the server (default: where it listens). An https one makes cookies secure." placeholder:"URL" env:"COUNTERSIGN_BASE_URL" config:"base_url"`
+	OpenAIBaseURL string `name:"openai-base-url" help:"Address of an OpenAI-compatible endpoint." placeholder:"URL" env:"OPENAI_BASE_URL" config:"openai_base_url"`
+	BaseURL       string `name:"base-url" help:"Address under which people reach the server (default: where it listens). An https one makes cookies secure." placeholder:"URL" env:"COUNTERSIGN_BASE_URL" config:"base_url"`
+	webhookFlags
 	SessionKeyFile string `help:"File with the key that signs sessions, 32 bytes or more; else COUNTERSIGN_SESSION_KEY, else one is made and kept." placeholder:"FILE" env:"COUNTERSIGN_SESSION_KEY_FILE" config:"session_key_file"`
 }
 
@@ -48,6 +50,10 @@ func (c serveCmd) Run(ctx context.Context, s *state) (err error) {
 		return err
 	}
 	given, err := c.sessionKey(s)
+	if err != nil {
+		return err
+	}
+	messages, err := c.sender(s)
 	if err != nil {
 		return err
 	}
@@ -73,7 +79,7 @@ func (c serveCmd) Run(ctx context.Context, s *state) (err error) {
 	}
 	service := service{
 		state: s, db: db, judges: judges, project: project.Name, addr: c.Addr, baseURL: c.BaseURL,
-		sessionKey: given, concurrency: c.Concurrency, markers: s.settings.markers,
+		sessionKey: given, concurrency: c.Concurrency, markers: s.settings.markers, messages: messages,
 	}
 	return service.run(ctx, func(_ context.Context, address string, _ *web.Server) error {
 		s.say("countersign serves %s; database %s; judging by %s", address, db.Place(), engines)
@@ -112,6 +118,7 @@ type service struct {
 	concurrency int
 	markers     *regexp.Regexp // of citations; nil: the default form
 	demo        bool
+	messages    *webhook.Sender // to another system; nil: none has an address
 }
 
 // shutdownGrace is how long requests under way may take when the server stops.
@@ -178,8 +185,15 @@ func (v service) work(ctx context.Context, listener net.Listener, site *web.Serv
 	group.Go(func() error { return worker.Run(ctx) })
 	group.Go(func() error { return v.judges.keepRerunning(ctx, wake) })
 	group.Go(func() error { return keepUp(ctx, v.state, v.db) })
+	group.Go(func() error { return keepWatching(ctx, v.state, v.db) })
+	group.Go(func() error { return v.judges.keepSentinels(ctx) })
 	group.Go(func() error { return keepLooks(ctx, v.state, v.db) })
 	group.Go(func() error { return keepTrust(ctx, v.state, v.db) })
+	if v.messages != nil {
+		sender := *v.messages
+		sender.Outbox = v.db
+		group.Go(func() error { return sender.Run(ctx) })
+	}
 	group.Go(func() error {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve: %w", err)

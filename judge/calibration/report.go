@@ -80,6 +80,9 @@ type Report struct {
 
 	Options Options `json:"options"`
 
+	// Drift is set by who knows the baselines; nil: nothing is known of them.
+	Drift *Drift `json:"drift,omitempty"`
+
 	// FirstAt and LastAt are the times of the first and last human answer.
 	FirstAt *time.Time `json:"first_label_at"`
 	LastAt  *time.Time `json:"last_label_at"`
