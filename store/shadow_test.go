@@ -75,6 +75,9 @@ func TestShadowCountsNowhere(t *testing.T) {
 	if n := d.number(`SELECT count(*) FROM evaluations WHERE shadow_of <> '' AND (result_source <> '' OR lead_reason <> '' OR reasons <> 0 OR cell <> 0)`); n != 0 {
 		t.Errorf("%d shadows count for something", n)
 	}
+	if n := d.number(`SELECT sum(verdicts) FROM drift_days`); n != 30 {
+		t.Errorf("%d verdicts are watched for drift, want those of the 30 live evaluations", n)
+	}
 	if n := d.number(`SELECT count(*) FROM evaluations WHERE shadow_of = '' AND status = 'accepted'`); n != 30 {
 		t.Errorf("%d of the 30 live evaluations stay accepted", n)
 	}
