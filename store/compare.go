@@ -193,7 +193,11 @@ FROM ` + before + `evaluations e0`)
 	for i := range on.who[1:] {
 		fmt.Fprintf(&b, ` CROSS JOIN evaluations e%d`, i+1)
 	}
-	b.WriteString(after + ` WHERE e0.project_id = ?`)
+	project := `e0.project_id`
+	if before != "" {
+		project += ` || ''` // found by its trace: the index by project and judge gives all of the judge, for each trace anew
+	}
+	b.WriteString(after + ` WHERE ` + project + ` = ?`)
 	args = append(args, on.projectID)
 	for i, c := range on.who {
 		e := fmt.Sprintf("e%d", i)
@@ -250,8 +254,8 @@ func (on sameTraces) readLabelled(ctx context.Context, q querier, c *Compared) e
 		return r.Scan(into...)
 	}, `
 SELECT t.external_id, t.domain, t.stakes, c.cluster, c.label, c.verdict, c.abstained OR c.tied, c.visible`+said+`
-`+from+` AND c.project_id = e0.project_id AND c.judge = e0.judge AND c.trace_id = e0.trace_id AND NOT `+on.waits()+`
-ORDER BY e0.trace_id`, append(args, on.waiting.args...)...)
+`+from+` AND c.project_id = ? AND c.judge = ? AND e0.trace_id = c.trace_id AND NOT `+on.waits()+`
+ORDER BY e0.trace_id`, slices.Concat(args, []any{on.projectID, on.judge}, on.waiting.args)...)
 	for _, v := range rows {
 		if v.visible {
 			c.Visible = append(c.Visible, v.ComparedTrace)
