@@ -74,7 +74,7 @@ type CalibrationFigures struct {
 	// are drawn, ThresholdsHref to what another band would cost.
 	More                     []string
 	PlanHref, ThresholdsHref string
-	Drift         *Drift // nil: nothing was judged
+	Drift                    *Drift // nil: nothing was judged
 }
 
 // scaleRow is a row that is only there for the numbers of the scale.
