@@ -45,8 +45,6 @@ func (s sayings) note(e AuditEvent) {
 		Answer     string `json:"answer_sha256"`
 		CommentID  string `json:"comment_id"`
 		Comment    string `json:"comment_sha256"`
-		DrawID     string `json:"draw_id"`
-		drawSaid
 	}
 	if json.Unmarshal(e.Data, &d) != nil {
 		return
@@ -67,7 +65,7 @@ func (s sayings) note(e AuditEvent) {
 		s.withdrawn[d.CommentID] = true
 	}
 	if e.Action == labelsDrawn && e.Allowed {
-		s.draws[d.DrawID] = d.drawSaid
+		s.noteDraw(e)
 	}
 	if d.Answer != "" {
 		s.answers[e.Subject+" "+e.ActorID] = d.Answer
