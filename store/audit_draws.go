@@ -3,8 +3,21 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 )
+
+// noteDraw takes what the event of a draw says. Its fields are read for no other event,
+// where the same names may mean something else.
+func (s sayings) noteDraw(e AuditEvent) {
+	var d struct {
+		ID string `json:"draw_id"`
+		drawSaid
+	}
+	if json.Unmarshal(e.Data, &d) == nil {
+		s.draws[d.ID] = d.drawSaid
+	}
+}
 
 // checkDraws holds draws of labels, and what each drew, to the chain: by what chance
 // labels count follows from them.

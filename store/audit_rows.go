@@ -34,8 +34,8 @@ type drawSaid struct {
 	Number  int     `json:"number"`
 	Earlier float64 `json:"earlier"`
 	Digest  string  `json:"ids_sha256"`
-	Model   string  `json:"-"` // of the event's own field, as other events have it
-	Version string  `json:"-"`
+	Model   string  `json:"model"`
+	Version string  `json:"prompt_version"`
 	Verdict string  `json:"verdict"`
 }
 
@@ -64,8 +64,6 @@ func (s sayings) note(e AuditEvent) {
 		Model   string           `json:"model"`
 		Version string           `json:"prompt_version"`
 		Trust   judge.TrustState `json:"after"`
-		DrawID  string           `json:"draw_id"`
-		drawSaid
 	}
 	*s.until = e.At
 	if json.Unmarshal(e.Data, &d) != nil {
@@ -96,8 +94,7 @@ func (s sayings) note(e AuditEvent) {
 		s.unreleased[d.Withdrawn] = true
 	}
 	if e.Action == labelsDrawn && e.Allowed {
-		d.drawSaid.Model, d.drawSaid.Version = d.Model, d.Version
-		s.draws[d.DrawID] = d.drawSaid
+		s.noteDraw(e)
 	}
 	if d.Answer != "" {
 		s.answers[e.Subject+" "+e.ActorID] = d.Answer

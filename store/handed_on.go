@@ -6,11 +6,10 @@ import (
 	"time"
 )
 
-// HandedOn is a person who could not, or would not, settle an item, as somebody may
-// know it who has still to answer on their own.
+// HandedOn is a person who escalated an item, as somebody may know it who has still to
+// answer on their own. Who could not judge it spoke to nobody: that stays sealed.
 type HandedOn struct {
 	UserID, UserName string
-	Action           string // escalate or cannot_judge
 	At               time.Time
 	// Comment is what they wrote, where they knew no more of the verdict and of other
 	// people's answers than who reads it; else it is withheld.
@@ -18,12 +17,12 @@ type HandedOn struct {
 	Withheld bool
 }
 
-// handedOn are the escalations and abstentions on an item that stand, oldest first.
+// handedOn are the escalations of an item that stand, oldest first.
 // It is for readers from whom the decisions themselves are sealed.
 func handedOn(ctx context.Context, q querier, reviewID string) ([]HandedOn, error) {
 	return collect(ctx, q, func(rows *sql.Rows, h *HandedOn) error {
 		var knew bool
-		if err := rows.Scan(&h.UserID, &h.UserName, &h.Action, &h.At, &h.Comment, &knew); err != nil {
+		if err := rows.Scan(&h.UserID, &h.UserName, &h.At, &h.Comment, &knew); err != nil {
 			return err
 		}
 		h.At = h.At.UTC()
@@ -32,10 +31,10 @@ func handedOn(ctx context.Context, q querier, reviewID string) ([]HandedOn, erro
 		}
 		return nil
 	}, `
-SELECT d.user_id, u.name, d.action, d.decided_at, d.comment, d.verdict_visible OR d.adjudication OR d.first_verdict <> '' OR d.first_label <> ''
+SELECT d.user_id, u.name, d.decided_at, d.comment, d.verdict_visible OR d.adjudication OR d.first_verdict <> '' OR d.first_label <> ''
 FROM decisions d JOIN users u ON u.id = d.user_id
-WHERE d.review_id = ? AND d.action IN (?, ?) AND NOT EXISTS (SELECT 1 FROM undone_decisions x WHERE x.decision_id = d.id)
-ORDER BY d.decided_at, d.id LIMIT 20`, reviewID, Escalate, CannotJudge)
+WHERE d.review_id = ? AND d.action = ? AND NOT EXISTS (SELECT 1 FROM undone_decisions x WHERE x.decision_id = d.id)
+ORDER BY d.decided_at, d.id LIMIT 20`, reviewID, Escalate)
 }
 
 // undoOfOwn is until when the actor may take back the newest decision on an item that

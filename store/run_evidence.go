@@ -100,7 +100,7 @@ func (s *Store) tallyRun(ctx context.Context, p Project, run string, tally *rele
 SELECT e.id, t.content_hash, e.judge, `+raterOf("e")+`, e.prompt_version, e.engine, e.standing, CASE WHEN e.sealed THEN '' ELSE e.verdict END,
     e.result_verdict, e.result_label, e.result_source
 FROM runs r JOIN run_traces rt ON rt.run_id = r.id JOIN evaluations e ON e.trace_id = rt.trace_id JOIN traces t ON t.id = e.trace_id
-WHERE r.project_id = ? AND r.name = ? ORDER BY e.id`, p.ID, run)
+WHERE r.project_id = ? AND r.name = ? AND e.shadow_of = '' ORDER BY e.id`, p.ID, run)
 	if err != nil {
 		return "", err
 	}
@@ -215,7 +215,7 @@ func (s *Store) Releases(ctx context.Context, a Actor, project, run string) (all
 
 func (s *Store) sinceRelease(ctx context.Context, runID string, at time.Time, state *ReleaseState) error {
 	const ofRun = ` FROM run_traces rt JOIN evaluations e ON e.trace_id = rt.trace_id`
-	if err := s.reader.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1`+ofRun+` WHERE rt.run_id = ? AND (e.created_at > ? OR e.finished_at > ?) LIMIT ?) AS counted`,
+	if err := s.reader.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1`+ofRun+` WHERE rt.run_id = ? AND e.shadow_of = '' AND (e.created_at > ? OR e.finished_at > ?) LIMIT ?) AS counted`,
 		runID, at, at, CountAtMost).Scan(&state.Evaluations); err != nil {
 		return err
 	}

@@ -88,6 +88,13 @@ func TestShadowCountsNowhere(t *testing.T) {
 	if run.Evaluations != 30 || run.Pass != 30 || run.Fail != 0 || run.Waiting != 0 || run.Unjudged != 0 || run.NoVerdict != 0 {
 		t.Errorf("the run counts %+v", run)
 	}
+	evidence, err := d.ReleaseEvidence(d.ctx, d.lea, "default", "nightly")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if evidence.Evaluations != 30 || len(evidence.Judges) != 1 {
+		t.Errorf("a release would be signed on %d evaluations by %d judges, want 30 by 1", evidence.Evaluations, len(evidence.Judges))
+	}
 	counts, err := d.CalibrationCounts(d.ctx, d.auditor, "default", "equivalence")
 	if err != nil {
 		t.Fatal(err)

@@ -2,20 +2,16 @@ package views
 
 import "time"
 
-// HandedOn is a person who passed an item on.
+// HandedOn is a person who escalated an item.
 type HandedOn struct {
-	Name, Action, Comment string
-	At                    time.Time
-	Withheld              bool // they wrote something that is sealed
+	Name, Comment string
+	At            time.Time
+	Withheld      bool // they wrote something that is sealed
 }
 
 // Notice says who passed the item on and what they wrote.
 func (h HandedOn) Notice(now time.Time) Notice {
-	did := " escalated this item"
-	if h.Action == "cannot_judge" {
-		did = " could not judge this item"
-	}
-	n := Notice{Title: h.Name + did + ", " + shortTime(now, h.At)}
+	n := Notice{Title: h.Name + " escalated this item, " + shortTime(now, h.At)}
 	switch {
 	case h.Comment != "":
 		n.Text = "“" + h.Comment + "”"

@@ -107,7 +107,7 @@ func (s *Server) deskPage(f views.Frame, a store.Actor, d *deskItem, refused *ty
 	p.MayManage = isLead(a) && r.State != "decided" && r.State != "closed"
 	p.MayReopen = r.State == "decided" && (isLead(a) || r.Settled != nil && r.Settled.UserID == a.UserID)
 	for _, h := range r.HandedOn {
-		p.HandedOn = append(p.HandedOn, views.HandedOn{Name: h.UserName, Action: h.Action, Comment: h.Comment, At: h.At, Withheld: h.Withheld})
+		p.HandedOn = append(p.HandedOn, views.HandedOn{Name: h.UserName, Comment: h.Comment, At: h.At, Withheld: h.Withheld})
 	}
 	if r.UndoUntil != nil {
 		p.Undo = *r.UndoUntil
