@@ -34,6 +34,7 @@ type Store struct {
 	oldIDs         bool // there are evaluations whose ids are UUIDs, of an older program
 	strangers      strangers
 	glances        glances
+	shown          shownLabels
 	upgraded       func(Upgrade) // Options.Upgraded
 }
 
@@ -59,7 +60,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 
 // openAny opens the database also when it is a copy that was not finished.
 func openAny(ctx context.Context, o Options, e engine) (_ *Store, err error) {
-	s := &Store{engine: e, clocks: clocks{fixed: o.Now}, packed: newPacks(), upgraded: o.Upgraded}
+	s := &Store{engine: e, clocks: clocks{fixed: o.Now}, packed: newPacks(), shown: newShownLabels(), upgraded: o.Upgraded}
 	if s.writer, s.reader, err = e.open(ctx); err != nil {
 		return nil, err
 	}

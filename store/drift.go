@@ -50,11 +50,15 @@ func (s *Store) Drift(ctx context.Context, a Actor, project, judgeName string) (
 	if err != nil {
 		return nil, err
 	}
-	return s.watchDrift(ctx, p, scales, judgeName, a.MayDecide())
+	return s.watchDrift(ctx, p, scales, judgeName, a.MayDecide(), func(ctx context.Context, q querier, scale judgeScale, spans []driftSpan) ([]auditCount, error) {
+		return s.shown.of(ctx, q, scale, p.ID, spans)
+	})
 }
 
-// watchDrift reads one moment. sealed leaves out what waits blind.
-func (s *Store) watchDrift(ctx context.Context, p Project, scales []judgeScale, judgeName string, sealed bool) (reports []DriftReport, err error) {
+// watchDrift reads one moment. sealed leaves out what waits blind; count is auditLabels,
+// or gives what it gave not long ago.
+func (s *Store) watchDrift(ctx context.Context, p Project, scales []judgeScale, judgeName string, sealed bool,
+	count func(context.Context, querier, judgeScale, []driftSpan) ([]auditCount, error)) (reports []DriftReport, err error) {
 	read, err := s.reader.snapshot(ctx)
 	if err != nil {
 		return nil, err
@@ -64,8 +68,10 @@ func (s *Store) watchDrift(ctx context.Context, p Project, scales []judgeScale, 
 	if w.days, err = readDriftDays(ctx, read, p.ID, judgeName); err != nil {
 		return nil, err
 	}
-	if w.waiting, err = firstWaiting(ctx, read, p.ID, judgeName); err != nil {
-		return nil, err
+	if sealed {
+		if w.waiting, err = firstWaiting(ctx, read, p.ID, judgeName); err != nil {
+			return nil, err
+		}
 	}
 	baselines, err := newestBaselines(ctx, read, p.ID, judgeName)
 	if err != nil {
@@ -99,7 +105,7 @@ func (s *Store) watchDrift(ctx context.Context, p Project, scales []judgeScale, 
 				spans[i].from = since(b, alarms[g], calibration.MonitorAgreement)
 			}
 		}
-		counts, err := auditLabels(ctx, read, scale, spans)
+		counts, err := count(ctx, read, scale, spans)
 		if err != nil {
 			return nil, err
 		}

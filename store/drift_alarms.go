@@ -83,7 +83,7 @@ func (s *Store) LookForDrift(ctx context.Context) (opened int, err error) {
 		if err != nil {
 			return opened, err
 		}
-		reports, err := s.watchDrift(ctx, p, scales, "", false)
+		reports, err := s.watchDrift(ctx, p, scales, "", false, auditLabels)
 		if err != nil {
 			return opened, fmt.Errorf("project %s: %w", p.Name, err)
 		}

@@ -100,7 +100,7 @@ func TestDriftFromBaselineToAlarmAndBack(t *testing.T) {
 	}
 	r := d.drift(d.lea)
 	m := monitor(t, r, calibration.MonitorAgreement)
-	if m.Open == nil || !m.Open.Lower || m.Open.N != 200 || m.Open.Found > 0.65 || m.Open.EValue < 40 || !m.Open.Told || len(r.Alarms) != 1 {
+	if m.Value.N != 200 || m.Open == nil || !m.Open.Lower || m.Open.N != 200 || m.Open.Found > 0.65 || m.Open.EValue < 40 || !m.Open.Told || len(r.Alarms) != 1 {
 		t.Fatalf("monitor %+v, alarms %+v", m, r.Alarms)
 	}
 	if n, err := d.OpenDrift(d.ctx, "default", "equivalence", "rules", "v1"); n != 1 || err != nil {
