@@ -96,10 +96,12 @@ func (f agreement) counts(scale judgeScale, names map[string]string) (counts []c
 
 // addJudged counts evaluations whether they are labelled or not.
 func addJudged(c *calibration.Counts, g countedGroup) {
-	i := slices.IndexFunc(c.Judged, func(j calibration.JudgedCount) bool { return j.Verdict == g.cell.Judge.Verdict })
+	i := slices.IndexFunc(c.Judged, func(j calibration.JudgedCount) bool {
+		return j.Verdict == g.cell.Judge.Verdict && j.Label == g.cell.Judge.Label
+	})
 	if i < 0 {
 		i = len(c.Judged)
-		c.Judged = append(c.Judged, calibration.JudgedCount{Verdict: g.cell.Judge.Verdict})
+		c.Judged = append(c.Judged, calibration.JudgedCount{Verdict: g.cell.Judge.Verdict, Label: g.cell.Judge.Label})
 	}
 	c.Judged[i].N += g.cell.N
 	if g.labelled || g.waiting {

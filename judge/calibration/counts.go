@@ -98,9 +98,11 @@ type Cell struct {
 	InclusionProbability float64
 }
 
-// JudgedCount counts evaluations by the judge's verdict, labelled or not.
+// JudgedCount counts evaluations by the judge's answer, labelled or not. Label tells
+// abstentions, which are left out; empty where only a verdict was given.
 type JudgedCount struct {
 	Verdict judge.Verdict
+	Label   string
 	N       int
 	// Reached are those that people have labelled in any way or hold in a blind
 	// review: the others were not drawn, as far as is known.

@@ -22,12 +22,18 @@ type Population struct {
 	Evaluations int `json:"evaluations"`
 	Labelled    int `json:"labelled"`
 	Waiting     int `json:"n_waiting"`
+	// JudgeAbstained are evaluations on which the judge abstained: they are no part
+	// of Evaluations, as agreement is not about them.
+	JudgeAbstained int `json:"n_judge_abstained,omitempty"`
 
 	ByVerdict []VerdictShare `json:"by_verdict"`
 
 	// Refused says why nothing can be said of all evaluations, and what to do;
 	// empty: the figures below stand. Refused figures are null and give it too.
 	Refused string `json:"refused,omitempty"`
+	// Overdrawn: it is refused because the labels of a verdict stand for clearly more
+	// evaluations than it has, so their chances are not what they say.
+	Overdrawn bool `json:"overdrawn,omitempty"`
 
 	Weighted Weighted `json:"weighted"`
 	// BeggGreenes are sensitivity and specificity from the shares within each
@@ -114,7 +120,11 @@ func (s scale) population(c Counts, main comparison) (Population, error) {
 	for _, v := range verdictScale {
 		share := VerdictShare{Verdict: judge.Verdict(v)}
 		for _, j := range c.Judged {
-			if string(j.Verdict) == v {
+			switch {
+			case string(j.Verdict) != v:
+			case s.abstains(j):
+				p.JudgeAbstained += j.N
+			default:
 				share.Evaluations += j.N
 			}
 		}
@@ -131,7 +141,7 @@ func (s scale) population(c Counts, main comparison) (Population, error) {
 	// labels say of theirs. Abstentions of either side are missing then.
 	answered := 0
 	for _, cell := range c.Cells {
-		if !cell.Visible {
+		if !cell.Visible && !s.read(cell.Judge).abstained {
 			answered += cell.N
 		}
 	}
@@ -142,7 +152,11 @@ func (s scale) population(c Counts, main comparison) (Population, error) {
 		}
 	}
 	if !census {
-		p.Refused = p.refusal(c, drawn)
+		p.Refused = p.refusal(s.answered(c), drawn)
+		if p.Refused == "" {
+			p.Refused = p.overdrawn(drawn)
+			p.Overdrawn = p.Refused != ""
+		}
 	}
 	p.PassRate.JudgeOnly = agreement.Estimate{Undefined: "no evaluation has a verdict"}
 	if p.Evaluations > 0 {
@@ -166,6 +180,17 @@ func (s scale) population(c Counts, main comparison) (Population, error) {
 	}
 	p.beggGreenes(drawn)
 	return p, p.passRate(drawn)
+}
+
+// abstains says that the judge gave no opinion, whatever verdict its label stands for.
+func (s scale) abstains(j JudgedCount) bool {
+	return s.read(Answer{Label: j.Label, Verdict: j.Verdict}).abstained
+}
+
+// answered leaves out of Judged what the judge abstained on.
+func (s scale) answered(c Counts) Counts {
+	c.Judged = slices.DeleteFunc(slices.Clone(c.Judged), s.abstains)
+	return c
 }
 
 // refusal says why the labels cannot stand for all evaluations.
