@@ -17,6 +17,7 @@ type agreement struct {
 	pairs            []countedPair
 	clusters, sealed []modelCount
 	waiting          []modelCount // left out because it waits blind, labelled or not
+	drawn            []modelCount // labels that were drawn and wait for people, of each draw
 	slices           []countedSlice
 }
 
@@ -89,6 +90,11 @@ func (f agreement) counts(scale judgeScale, names map[string]string) (counts []c
 		counts[i].Clusters = countOf(f.clusters, counts[i])
 		counts[i].Sealed = countOf(f.sealed, counts[i])
 		counts[i].Waiting = countOf(f.waiting, counts[i])
+		for _, d := range f.drawn {
+			if d.model == counts[i].Model && d.version == counts[i].PromptVersion {
+				counts[i].DrawnWaiting += d.n
+			}
+		}
 		counts[i].Slices = f.slicesOf(counts[i].Model, counts[i].PromptVersion)
 	}
 	return counts

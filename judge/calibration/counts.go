@@ -55,6 +55,9 @@ type Counts struct {
 	// because they wait for a blind review which the reader may give.
 	Judged  []JudgedCount
 	Waiting int
+	// DrawnWaiting are labels that were drawn beyond the policy's and that nobody has
+	// given yet; whoever counts weighs the earlier ones as if these were not drawn.
+	DrawnWaiting int
 
 	// Slices count the labels of the cells that are not Visible by domain, stakes,
 	// reason, week and score. What waits blind is in none.

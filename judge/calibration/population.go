@@ -22,6 +22,9 @@ type Population struct {
 	Evaluations int `json:"evaluations"`
 	Labelled    int `json:"labelled"`
 	Waiting     int `json:"n_waiting"`
+	// DrawnWaiting are labels that were drawn and are not in: earlier ones count as
+	// before until they are.
+	DrawnWaiting int `json:"n_drawn_waiting,omitempty"`
 	// JudgeAbstained are evaluations on which the judge abstained: they are no part
 	// of Evaluations, as agreement is not about them.
 	JudgeAbstained int `json:"n_judge_abstained,omitempty"`
@@ -109,7 +112,7 @@ type drawnLabel struct {
 
 // population weighs the labels. main is the headline comparison.
 func (s scale) population(c Counts, main comparison) (Population, error) {
-	p := Population{Waiting: c.Waiting, ByVerdict: []VerdictShare{}}
+	p := Population{Waiting: c.Waiting, DrawnWaiting: c.DrawnWaiting, ByVerdict: []VerdictShare{}}
 	var drawn []drawnLabel
 	for _, cell := range c.Cells {
 		l := drawnLabel{pairing{s.read(cell.Human), s.read(cell.Judge), cell.N}, cell.Stratum, cell.InclusionProbability}
@@ -245,7 +248,7 @@ func (p *Population) refuse() {
 	p.Weighted = Weighted{N: p.Labelled, Agreement: e, CohenKappa: e, Sensitivity: e, Specificity: e, PPV: e, NPV: e, WrongPasses: e}
 	p.BeggGreenes = BeggGreenes{e, e, e}
 	p.PassRate.HumanOnly, p.PassRate.Corrected = e, e
-	p.PassRate.Text = "The share of all work that people would pass is not known: " + p.Refused + "."
+	p.PassRate.Text = "The share of all work that people would pass is not known: " + p.Refused + "." + p.waitingText()
 }
 
 // cells puts labels on a scale, those that are not on it left out. Strata are
@@ -422,13 +425,23 @@ func compose2(passes, all float64, m1, m0 agreement.Estimate) agreement.Estimate
 func (p Population) passText() string {
 	r := p.PassRate
 	if !r.Corrected.Defined() {
-		return "The corrected pass rate is not known: " + r.Corrected.Undefined + "."
+		return "The corrected pass rate is not known: " + r.Corrected.Undefined + "." + p.waitingText()
 	}
 	text := fmt.Sprintf("The judge passes %.0f of 100; people would pass about %s.", 100*r.JudgeOnly.Value, within100(r.Corrected))
 	if r.JudgeHelps != nil && !*r.JudgeHelps {
 		text += " The labels alone say it as exactly: the judge adds nothing here."
 	}
-	return text
+	return text + p.waitingText()
+}
+
+// waitingText says what is missing from the judge's rate and the corrected one for a
+// reader who may still answer blind.
+func (p Population) waitingText() string {
+	if p.Waiting == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" The judge’s rate and the corrected one leave out %s blind and that you may answer: what waits was not chosen like the rest, so they are shifted until it is in.",
+		count(p.Waiting, "evaluation that waits", "evaluations that wait"))
 }
 
 // within100 writes a share of a hundred, with its interval where there is one.

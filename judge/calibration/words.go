@@ -102,6 +102,9 @@ func (r Report) notes() []string {
 	if r.NSealed > 0 {
 		notes = append(notes, fmt.Sprintf("%s that wait for a blind review, which you may give, are not counted for you yet.", count(r.NSealed, "labelled item", "labelled items")))
 	}
+	if n := r.Population.DrawnWaiting; n > 0 {
+		notes = append(notes, fmt.Sprintf("%s; figures count them when they are in.", count(n, "drawn label waits", "drawn labels wait")))
+	}
 	if r.NIncomparable > 0 {
 		notes = append(notes, fmt.Sprintf("%s left out: no label of this judge's scale and no verdict on both sides.",
 			count(r.NIncomparable, "pair was", "pairs were")))
