@@ -385,7 +385,7 @@ func (p *Population) passRate(drawn []drawnLabel) error {
 		r.Corrected = rate.PostStratified(passes, p.Evaluations, passed, other, Level)
 	} else {
 		judgedPass := func(_, j int) bool { return j == placePass }
-		r.Corrected = compose2(float64(passes), float64(p.Evaluations),
+		r.Corrected = compose2(passes, p.Evaluations,
 			d.Share(good, judgedPass, "", Level), d.Share(good, func(h, j int) bool { return !judgedPass(h, j) }, "", Level))
 	}
 	if r.Corrected.HasInterval() && r.HumanOnly.HasInterval() {
@@ -399,8 +399,8 @@ func (p *Population) passRate(drawn []drawnLabel) error {
 // compose2 is the share of two strata of known size, with the variance of double
 // sampling (Tenenbein 1970) and a logit interval: rate.PostStratified for shares
 // that are weighted within their stratum.
-func compose2(passes, all float64, m1, m0 agreement.Estimate) agreement.Estimate {
-	share := passes / all
+func compose2(passes, all int, m1, m0 agreement.Estimate) agreement.Estimate {
+	share := float64(passes) / float64(all)
 	part := func(m agreement.Estimate, weight float64) (value, variance float64, ok bool) {
 		if weight == 0 {
 			return 0, 0, true
@@ -411,7 +411,14 @@ func compose2(passes, all float64, m1, m0 agreement.Estimate) agreement.Estimate
 	v1, var1, ok1 := part(m1, share)
 	v0, var0, ok0 := part(m0, 1-share)
 	e := agreement.Estimate{N: m1.N + m0.N, Value: share*v1 + (1-share)*v0}
-	variance := (v1-v0)*(v1-v0)*share*(1-share)/all + share*share*var1 + (1-share)*(1-share)*var0
+	apart := m1.Value - m0.Value
+	switch { // a verdict that never occurs: as rate.PostStratified
+	case !m1.Defined():
+		apart = max(m0.Value, 1-m0.Value)
+	case !m0.Defined():
+		apart = max(m1.Value, 1-m1.Value)
+	}
+	variance := apart*apart*rate.ShareVariance(passes, all) + share*share*var1 + (1-share)*(1-share)*var0
 	if !ok1 || !ok0 || !(variance > 0) || e.Value <= 0 || e.Value >= 1 {
 		e.NoInterval = "the labels leave no spread to make an interval from"
 		return e
