@@ -84,6 +84,9 @@ func coverageLine(p calibration.Population) string {
 		line = "Nothing is said of all work: " + p.Refused + "."
 	} else if p.Weighted.EffectiveN != nil {
 		line += fmt.Sprintf(" They say as much as %.0f labels of equal weight would (Kish).", *p.Weighted.EffectiveN)
+		if n := p.Weighted.Alone; n > 0 {
+			line += fmt.Sprintf(" Intervals take %s that nothing else was drawn like together with those of the nearest chance.", counted(n, "label"))
+		}
 		for _, v := range p.ByVerdict {
 			if v.Represents == nil || v.Evaluations == 0 {
 				continue

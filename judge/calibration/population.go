@@ -72,6 +72,9 @@ type Weighted struct {
 	// Unequal says that not all labels have one weight, so that these figures
 	// differ from unweighted ones.
 	Unequal bool `json:"unequal_weights"`
+	// Alone are labels that nothing else was drawn like: their spread is taken with
+	// that of the nearest chance (sampling.Design).
+	Alone int `json:"n_alone,omitempty"`
 }
 
 // BeggGreenes are the figures of Begg & Greenes (1983).
@@ -276,6 +279,20 @@ func cells(drawn []drawnLabel, labels []string, answer func(said) string) []samp
 	return out
 }
 
+// alone counts the labels that are the only one of their stratum.
+func alone(drawn []sampling.Cell) (n int) {
+	of := map[int]int{}
+	for _, c := range drawn {
+		of[c.Stratum] += c.N
+	}
+	for _, labels := range of {
+		if labels == 1 && len(of) > 1 {
+			n++
+		}
+	}
+	return n
+}
+
 func verdictOf(s said) string { return s.verdict }
 
 // Places of verdictScale.
@@ -303,6 +320,7 @@ func (p *Population) weigh(drawn []drawnLabel, main comparison) error {
 	for _, l := range drawn {
 		w.Unequal = w.Unequal || l.probability != drawn[0].probability
 	}
+	w.Alone = alone(cells(drawn, main.labels, answer))
 	// A borderline verdict of a person counts on neither side, one of the judge is
 	// no failure: as in Rates.
 	bad := func(h, _ int) bool { return h == placeFail }

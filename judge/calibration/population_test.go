@@ -150,6 +150,17 @@ func TestPopulationRefuses(t *testing.T) {
 	}
 }
 
+// A label that nothing else was drawn like takes no interval away, and it is said.
+func TestALabelAloneTakesNoIntervalAway(t *testing.T) {
+	c := workedExample()
+	c.Cells = append(c.Cells, labelled("bad", "good", judge.StratumBoundaryAudit, .3, 1))
+	c.Judged = judged(15400, 4600, 771)
+	w := compose(t, c).Population.Weighted
+	if w.Alone != 1 || !w.Agreement.HasInterval() || !w.CohenKappa.HasInterval() || !w.WrongPasses.HasInterval() {
+		t.Errorf("%+v", w)
+	}
+}
+
 // Under review of flags and a 5% audit, weights find the kappa of all items where
 // the labels alone are off by more than 0.2; the intervals cover at their level.
 func TestWeightsFindKappa(t *testing.T) {
