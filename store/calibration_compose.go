@@ -17,6 +17,7 @@ type agreement struct {
 	pairs            []countedPair
 	clusters, sealed []modelCount
 	waiting          []modelCount // left out because it waits blind, labelled or not
+	drawn            []modelCount // labels that were drawn and wait for people, of each draw
 	slices           []countedSlice
 }
 
@@ -89,6 +90,11 @@ func (f agreement) counts(scale judgeScale, names map[string]string) (counts []c
 		counts[i].Clusters = countOf(f.clusters, counts[i])
 		counts[i].Sealed = countOf(f.sealed, counts[i])
 		counts[i].Waiting = countOf(f.waiting, counts[i])
+		for _, d := range f.drawn {
+			if d.model == counts[i].Model && d.version == counts[i].PromptVersion {
+				counts[i].DrawnWaiting += d.n
+			}
+		}
 		counts[i].Slices = f.slicesOf(counts[i].Model, counts[i].PromptVersion)
 	}
 	return counts
@@ -96,10 +102,12 @@ func (f agreement) counts(scale judgeScale, names map[string]string) (counts []c
 
 // addJudged counts evaluations whether they are labelled or not.
 func addJudged(c *calibration.Counts, g countedGroup) {
-	i := slices.IndexFunc(c.Judged, func(j calibration.JudgedCount) bool { return j.Verdict == g.cell.Judge.Verdict })
+	i := slices.IndexFunc(c.Judged, func(j calibration.JudgedCount) bool {
+		return j.Verdict == g.cell.Judge.Verdict && j.Label == g.cell.Judge.Label
+	})
 	if i < 0 {
 		i = len(c.Judged)
-		c.Judged = append(c.Judged, calibration.JudgedCount{Verdict: g.cell.Judge.Verdict})
+		c.Judged = append(c.Judged, calibration.JudgedCount{Verdict: g.cell.Judge.Verdict, Label: g.cell.Judge.Label})
 	}
 	c.Judged[i].N += g.cell.N
 	if g.labelled || g.waiting {

@@ -63,7 +63,9 @@ func keptAgreement(ctx context.Context, q querier, a Actor, projectID, judgeName
 		}
 	}
 	f.clusters, f.sealed, f.waiting = modelCounts(independent), modelCounts(sealed), modelCounts(waiting)
-	return f, nil
+	draws, err := drawsOf(ctx, q, projectID, judgeName)
+	f.drawn = draws.waiting()
+	return f, err
 }
 
 func modelCounts(counts map[agreementGroup]int) (all []modelCount) {

@@ -31,7 +31,11 @@ func recountAgreement(ctx context.Context, q querier, a Actor, projectID, judgeN
 	if f.sealed, err = countSealed(ctx, q, a, projectID, judgeName, "JOIN consensus c ON c.project_id = e.project_id AND c.judge = e.judge AND c.trace_id = e.trace_id"); err != nil {
 		return f, err
 	}
-	f.waiting, err = countSealed(ctx, q, a, projectID, judgeName, "")
+	if f.waiting, err = countSealed(ctx, q, a, projectID, judgeName, ""); err != nil {
+		return f, err
+	}
+	draws, err := drawsOf(ctx, q, projectID, judgeName)
+	f.drawn = draws.waiting()
 	return f, err
 }
 

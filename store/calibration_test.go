@@ -161,7 +161,7 @@ func TestCalibrationTakesFirstAnswersAndKeepsVisibleApart(t *testing.T) {
 		},
 		Items: 3, Clusters: 2,
 		Strata: []calibration.StratumCount{{Stratum: judge.StratumFlagged, N: 2, InclusionProbability: 1}, {Stratum: judge.StratumRandomAudit, N: 1, InclusionProbability: 0.05}},
-		Judged: []calibration.JudgedCount{{Verdict: judge.Fail, N: 5, Reached: 5}},
+		Judged: []calibration.JudgedCount{{Verdict: judge.Fail, Label: "other-thing", N: 5, Reached: 5}},
 		First:  d.clock.Now().Add(-time.Hour), Last: d.clock.Now(),
 	}
 	sortCells := cmp.Transformer("cells", func(cells []calibration.Cell) map[calibration.Cell]bool {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -141,6 +142,49 @@ func TestDrawOnTopOfAnAuditStaysUnbiased(t *testing.T) {
 	}
 	if ratio := stands / passes; ratio < 0.7 || ratio > 1.3 {
 		t.Errorf("the labels stand for %.0f of %.0f evaluations", stands, passes)
+	}
+	d.holds()
+}
+
+// TestAnOpenDrawChangesNoFigure: who may not answer reads the same figures of all work
+// after a draw as before it; with each label that comes in the new ones get their part.
+func TestAnOpenDrawChangesNoFigure(t *testing.T) {
+	d := openDesk(t)
+	bad, _ := audited(t, d.Store, rand.New(rand.NewPCG(8, 81)), "m", 120)
+	d.answer(t, "m", bad)
+	read := func() calibration.Report {
+		t.Helper()
+		all, err := d.CalibrationCounts(d.ctx, d.auditor, "default", deskJudge.Name)
+		if err != nil || len(all) != 1 {
+			t.Fatal(err, len(all))
+		}
+		r, err := calibration.Compose(all[0])
+		if err != nil || r.Population.Refused != "" {
+			t.Fatal(err, r.Population.Refused)
+		}
+		return r
+	}
+	before := read().Population
+	drawn := d.draw(t, "m", 20, "form")
+	after := read()
+	if p := after.Population; p.DrawnWaiting != 20 || p.PassRate.Corrected != before.PassRate.Corrected || p.PassRate.HumanOnly != before.PassRate.HumanOnly || p.PassRate.JudgeOnly != before.PassRate.JudgeOnly ||
+		*p.ByVerdict[0].Represents != *before.ByVerdict[0].Represents || p.Weighted.WrongPasses != before.Weighted.WrongPasses {
+		t.Errorf("a draw nobody answered changes figures:\n%+v\n%+v", before, p)
+	}
+	if !slices.Contains(after.Notes, "20 drawn labels wait; figures count them when they are in.") {
+		t.Errorf("the notes are %q", after.Notes)
+	}
+	reviews := d.list(`SELECT id FROM reviews WHERE state = 'open' ORDER BY id`)
+	for _, id := range reviews[:5] {
+		d.opine(d.ann, id, judge.Pass)
+	}
+	p, fresh := read().Population, (1-drawn.Earlier)/4
+	want := (1-fresh)**before.ByVerdict[0].Represents + fresh*float64(before.ByVerdict[0].Evaluations)
+	if got := *p.ByVerdict[0].Represents; p.DrawnWaiting != 15 || math.Abs(got-want) > 1e-6*want {
+		t.Errorf("with 5 of 20 in the labels stand for %.3f, want %.3f; %d wait", got, want, p.DrawnWaiting)
+	}
+	if lead, _ := d.misses(t, "m"); !strings.Contains(lead.PassRate.Text, "leave out 15 evaluations that wait blind") {
+		t.Errorf("who may answer reads %q", lead.PassRate.Text)
 	}
 	d.holds()
 }

@@ -13,19 +13,57 @@ import (
 
 // labelDraw is a row of label_draws, as far as weights look at it.
 type labelDraw struct {
+	id                      string
 	number                  int
 	model, version, verdict string
+	n, open                 int // that were drawn, and of these that wait for people
 	earlier                 float64
+}
+
+// now is the share of the earlier labels' estimate as far as the drawn labels are in.
+// That of the new ones grows with them: a draw nobody has answered changes no figure,
+// and part of it, answered in whatever order, stands for its part of the frame.
+func (d labelDraw) now() float64 {
+	if d.n == 0 {
+		return 1
+	}
+	return 1 - (1-d.earlier)*float64(d.n-d.open)/float64(d.n)
 }
 
 // labelDraws are those of one judge, in the order of their numbers.
 type labelDraws []labelDraw
 
 func drawsOf(ctx context.Context, q querier, projectID, judgeName string) (labelDraws, error) {
-	return collect(ctx, q, func(r *sql.Rows, d *labelDraw) error {
-		return r.Scan(&d.number, &d.model, &d.version, &d.verdict, &d.earlier)
+	draws, err := collect(ctx, q, func(r *sql.Rows, d *labelDraw) error {
+		return r.Scan(&d.id, &d.number, &d.model, &d.version, &d.verdict, &d.n, &d.earlier)
 	}, `
-SELECT number, model, prompt_version, verdict, earlier FROM label_draws WHERE project_id = ? AND judge = ? ORDER BY number`, projectID, judgeName)
+SELECT id, number, model, prompt_version, verdict, n, earlier FROM label_draws WHERE project_id = ? AND judge = ? ORDER BY number`, projectID, judgeName)
+	if err != nil || len(draws) == 0 {
+		return draws, err
+	}
+	open := map[string]int{}
+	_, err = collect(ctx, q, func(r *sql.Rows, _ *struct{}) error {
+		id, n := "", 0
+		err := r.Scan(&id, &n)
+		open[id] = n
+		return err
+	}, `
+SELECT x.draw_id, count(*) FROM reviews r JOIN drawn_labels x ON x.evaluation_id = r.evaluation_id
+WHERE r.project_id = ? AND r.judge = ? AND r.state IN ('open', 'claimed', 'adjudication') GROUP BY x.draw_id`, projectID, judgeName)
+	for i := range draws {
+		draws[i].open = open[draws[i].id]
+	}
+	return draws, err
+}
+
+// waiting are the drawn labels that wait for people, by model and version.
+func (all labelDraws) waiting() (counts []modelCount) {
+	for _, d := range all {
+		if d.open > 0 {
+			counts = append(counts, modelCount{d.model, d.version, d.open})
+		}
+	}
+	return counts
 }
 
 // apply brings the chance of labels up to the draws that were made from the same
@@ -37,7 +75,7 @@ func (all labelDraws) apply(g *countedGroup) {
 	var later []float64
 	for _, d := range all {
 		if d.number > g.drawn && d.model == g.model && d.version == g.version && d.verdict == string(g.cell.Judge.Verdict) {
-			later = append(later, d.earlier)
+			later = append(later, d.now())
 		}
 	}
 	g.probability.Float64 = sampling.LaterChance(g.probability.Float64, later...)

@@ -37,7 +37,7 @@ func (s *Store) ReleaseKnown(ctx context.Context, a Actor, project string, rater
 			return in, err
 		}
 		in.Calibration = append(in.Calibration, reports...)
-		if err := s.addDrawn(ctx, a, project, r.Judge, &in); err != nil {
+		if err := s.addDrawn(ctx, a, project, r.Judge, reports, &in); err != nil {
 			return in, err
 		}
 		if err := s.addTrust(ctx, a, project, r.Judge, raters, &in); err != nil {
@@ -47,7 +47,16 @@ func (s *Store) ReleaseKnown(ctx context.Context, a Actor, project string, rater
 	return in, nil
 }
 
-func (s *Store) addDrawn(ctx context.Context, a Actor, project, judgeName string, in *release.Input) error {
+// addDrawn leaves out labels that cannot stand for the work they come from, as the
+// reports have it: they would correct a rate by chances that are not theirs.
+func (s *Store) addDrawn(ctx context.Context, a Actor, project, judgeName string, reports []calibration.Report, in *release.Input) error {
+	wrong := map[release.Rater]bool{}
+	for _, r := range reports {
+		if r.Population.Overdrawn {
+			wrong[release.Rater{Judge: judgeName, Model: r.Model, PromptVersion: r.PromptVersion}] = true
+			in.Notes = append(in.Notes, fmt.Sprintf("Labels of the project on judge %s by %q correct nothing: %s.", judgeName, r.Model, r.Population.Refused))
+		}
+	}
 	drawn, err := s.DrawnLabels(ctx, a, project, judgeName)
 	if err != nil {
 		return err
@@ -56,8 +65,12 @@ func (s *Store) addDrawn(ctx context.Context, a Actor, project, judgeName string
 		if l.Human.Verdict == "" || l.Human.Abstained || l.Judge.Verdict == "" {
 			continue
 		}
+		rater := release.Rater{Judge: judgeName, Model: l.Model, PromptVersion: l.PromptVersion}
+		if wrong[rater] {
+			continue
+		}
 		in.Labels = append(in.Labels, release.ProjectLabel{
-			Rater:       release.Rater{Judge: judgeName, Model: l.Model, PromptVersion: l.PromptVersion},
+			Rater:       rater,
 			JudgePasses: l.Judge.Verdict == judge.Pass, PeoplePass: l.Human.Verdict == judge.Pass,
 			Probability: l.InclusionProbability, N: l.N,
 		})

@@ -84,12 +84,24 @@ func coverageLine(p calibration.Population) string {
 		line = "Nothing is said of all work: " + p.Refused + "."
 	} else if p.Weighted.EffectiveN != nil {
 		line += fmt.Sprintf(" They say as much as %.0f labels of equal weight would (Kish).", *p.Weighted.EffectiveN)
+		if n := p.Weighted.Alone; n > 0 {
+			line += fmt.Sprintf(" Intervals take %s that nothing else was drawn like together with those of the nearest chance.", counted(n, "label"))
+		}
 		for _, v := range p.ByVerdict {
-			if v.Represents != nil && v.Evaluations > 0 && math.Abs(*v.Represents/float64(v.Evaluations)-1) > 0.1 {
-				line += " The labels stand for more or less than there is: some that were drawn wait for a label, or were labelled with the verdict in view. The corrected rate takes the real numbers."
+			if v.Represents == nil || v.Evaluations == 0 {
+				continue
+			}
+			if of := *v.Represents / float64(v.Evaluations); of < 0.9 {
+				line += " The labels stand for less than there is: some that were drawn wait for a label, or were labelled with the verdict in view. The corrected rate takes the real numbers."
+				break
+			} else if of > 1.1 {
+				line += " The labels stand for somewhat more than there is, as chance may have it: by lot more were drawn than was to be expected. The corrected rate takes the real numbers."
 				break
 			}
 		}
+	}
+	if p.JudgeAbstained > 0 {
+		line += " Left out: " + counted(p.JudgeAbstained, "evaluation") + " on which the judge abstained."
 	}
 	if p.Waiting > 0 {
 		line += " Left out for you: " + counted(p.Waiting, "evaluation") + " that you may still review blind."

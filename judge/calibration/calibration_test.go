@@ -94,7 +94,7 @@ func TestComposeOpenQA(t *testing.T) {
 	near(t, "misses", r.Rates.Misses.Value, 56.0/432, 1e-12)
 	near(t, "false alarms", r.Rates.FalseAlarms.Value, 96.0/557, 1e-12)
 	near(t, "flags right", r.Rates.FlagsRight.Value, 376.0/472, 1e-12)
-	if got, want := r.Sentence, "Of 100 traces people call bad, the judge catches about 87 (84–90); of 100 they call good, it flags about 17 (14–21)."; got != want {
+	if got, want := r.Sentence, "Of 100 labelled traces that people call bad, each counted once, the judge catches about 87 (84–90); of 100 they call good, it flags about 17 (14–21)."; got != want {
 		t.Errorf("sentence\n got %s\nwant %s", got, want)
 	}
 

@@ -55,6 +55,9 @@ type Counts struct {
 	// because they wait for a blind review which the reader may give.
 	Judged  []JudgedCount
 	Waiting int
+	// DrawnWaiting are labels that were drawn beyond the policy's and that nobody has
+	// given yet; whoever counts weighs the earlier ones as if these were not drawn.
+	DrawnWaiting int
 
 	// Slices count the labels of the cells that are not Visible by domain, stakes,
 	// reason, week and score. What waits blind is in none.
@@ -98,9 +101,11 @@ type Cell struct {
 	InclusionProbability float64
 }
 
-// JudgedCount counts evaluations by the judge's verdict, labelled or not.
+// JudgedCount counts evaluations by the judge's answer, labelled or not. Label tells
+// abstentions, which are left out; empty where only a verdict was given.
 type JudgedCount struct {
 	Verdict judge.Verdict
+	Label   string
 	N       int
 	// Reached are those that people have labelled in any way or hold in a blind
 	// review: the others were not drawn, as far as is known.

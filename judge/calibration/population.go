@@ -22,12 +22,21 @@ type Population struct {
 	Evaluations int `json:"evaluations"`
 	Labelled    int `json:"labelled"`
 	Waiting     int `json:"n_waiting"`
+	// DrawnWaiting are labels that were drawn and are not in: earlier ones count as
+	// before until they are.
+	DrawnWaiting int `json:"n_drawn_waiting,omitempty"`
+	// JudgeAbstained are evaluations on which the judge abstained: they are no part
+	// of Evaluations, as agreement is not about them.
+	JudgeAbstained int `json:"n_judge_abstained,omitempty"`
 
 	ByVerdict []VerdictShare `json:"by_verdict"`
 
 	// Refused says why nothing can be said of all evaluations, and what to do;
 	// empty: the figures below stand. Refused figures are null and give it too.
 	Refused string `json:"refused,omitempty"`
+	// Overdrawn: it is refused because the labels of a verdict stand for clearly more
+	// evaluations than it has, so their chances are not what they say.
+	Overdrawn bool `json:"overdrawn,omitempty"`
 
 	Weighted Weighted `json:"weighted"`
 	// BeggGreenes are sensitivity and specificity from the shares within each
@@ -63,6 +72,9 @@ type Weighted struct {
 	// Unequal says that not all labels have one weight, so that these figures
 	// differ from unweighted ones.
 	Unequal bool `json:"unequal_weights"`
+	// Alone are labels that nothing else was drawn like: their spread is taken with
+	// that of the nearest chance (sampling.Design).
+	Alone int `json:"n_alone,omitempty"`
 }
 
 // BeggGreenes are the figures of Begg & Greenes (1983).
@@ -103,7 +115,7 @@ type drawnLabel struct {
 
 // population weighs the labels. main is the headline comparison.
 func (s scale) population(c Counts, main comparison) (Population, error) {
-	p := Population{Waiting: c.Waiting, ByVerdict: []VerdictShare{}}
+	p := Population{Waiting: c.Waiting, DrawnWaiting: c.DrawnWaiting, ByVerdict: []VerdictShare{}}
 	var drawn []drawnLabel
 	for _, cell := range c.Cells {
 		l := drawnLabel{pairing{s.read(cell.Human), s.read(cell.Judge), cell.N}, cell.Stratum, cell.InclusionProbability}
@@ -114,7 +126,11 @@ func (s scale) population(c Counts, main comparison) (Population, error) {
 	for _, v := range verdictScale {
 		share := VerdictShare{Verdict: judge.Verdict(v)}
 		for _, j := range c.Judged {
-			if string(j.Verdict) == v {
+			switch {
+			case string(j.Verdict) != v:
+			case s.abstains(j):
+				p.JudgeAbstained += j.N
+			default:
 				share.Evaluations += j.N
 			}
 		}
@@ -131,7 +147,7 @@ func (s scale) population(c Counts, main comparison) (Population, error) {
 	// labels say of theirs. Abstentions of either side are missing then.
 	answered := 0
 	for _, cell := range c.Cells {
-		if !cell.Visible {
+		if !cell.Visible && !s.read(cell.Judge).abstained {
 			answered += cell.N
 		}
 	}
@@ -142,7 +158,11 @@ func (s scale) population(c Counts, main comparison) (Population, error) {
 		}
 	}
 	if !census {
-		p.Refused = p.refusal(c, drawn)
+		p.Refused = p.refusal(s.answered(c), drawn)
+		if p.Refused == "" {
+			p.Refused = p.overdrawn(drawn)
+			p.Overdrawn = p.Refused != ""
+		}
 	}
 	p.PassRate.JudgeOnly = agreement.Estimate{Undefined: "no evaluation has a verdict"}
 	if p.Evaluations > 0 {
@@ -166,6 +186,17 @@ func (s scale) population(c Counts, main comparison) (Population, error) {
 	}
 	p.beggGreenes(drawn)
 	return p, p.passRate(drawn)
+}
+
+// abstains says that the judge gave no opinion, whatever verdict its label stands for.
+func (s scale) abstains(j JudgedCount) bool {
+	return s.read(Answer{Label: j.Label, Verdict: j.Verdict}).abstained
+}
+
+// answered leaves out of Judged what the judge abstained on.
+func (s scale) answered(c Counts) Counts {
+	c.Judged = slices.DeleteFunc(slices.Clone(c.Judged), s.abstains)
+	return c
 }
 
 // refusal says why the labels cannot stand for all evaluations.
@@ -220,7 +251,7 @@ func (p *Population) refuse() {
 	p.Weighted = Weighted{N: p.Labelled, Agreement: e, CohenKappa: e, Sensitivity: e, Specificity: e, PPV: e, NPV: e, WrongPasses: e}
 	p.BeggGreenes = BeggGreenes{e, e, e}
 	p.PassRate.HumanOnly, p.PassRate.Corrected = e, e
-	p.PassRate.Text = "The share of all work that people would pass is not known: " + p.Refused + "."
+	p.PassRate.Text = "The share of all work that people would pass is not known: " + p.Refused + "." + p.waitingText()
 }
 
 // cells puts labels on a scale, those that are not on it left out. Strata are
@@ -246,6 +277,20 @@ func cells(drawn []drawnLabel, labels []string, answer func(said) string) []samp
 		out = append(out, sampling.Cell{Human: human, Judge: judged, Stratum: k, Probability: l.probability, N: l.n})
 	}
 	return out
+}
+
+// alone counts the labels that are the only one of their stratum.
+func alone(drawn []sampling.Cell) (n int) {
+	of := map[int]int{}
+	for _, c := range drawn {
+		of[c.Stratum] += c.N
+	}
+	for _, labels := range of {
+		if labels == 1 && len(of) > 1 {
+			n++
+		}
+	}
+	return n
 }
 
 func verdictOf(s said) string { return s.verdict }
@@ -275,6 +320,7 @@ func (p *Population) weigh(drawn []drawnLabel, main comparison) error {
 	for _, l := range drawn {
 		w.Unequal = w.Unequal || l.probability != drawn[0].probability
 	}
+	w.Alone = alone(cells(drawn, main.labels, answer))
 	// A borderline verdict of a person counts on neither side, one of the judge is
 	// no failure: as in Rates.
 	bad := func(h, _ int) bool { return h == placeFail }
@@ -357,7 +403,7 @@ func (p *Population) passRate(drawn []drawnLabel) error {
 		r.Corrected = rate.PostStratified(passes, p.Evaluations, passed, other, Level)
 	} else {
 		judgedPass := func(_, j int) bool { return j == placePass }
-		r.Corrected = compose2(float64(passes), float64(p.Evaluations),
+		r.Corrected = compose2(passes, p.Evaluations,
 			d.Share(good, judgedPass, "", Level), d.Share(good, func(h, j int) bool { return !judgedPass(h, j) }, "", Level))
 	}
 	if r.Corrected.HasInterval() && r.HumanOnly.HasInterval() {
@@ -371,8 +417,8 @@ func (p *Population) passRate(drawn []drawnLabel) error {
 // compose2 is the share of two strata of known size, with the variance of double
 // sampling (Tenenbein 1970) and a logit interval: rate.PostStratified for shares
 // that are weighted within their stratum.
-func compose2(passes, all float64, m1, m0 agreement.Estimate) agreement.Estimate {
-	share := passes / all
+func compose2(passes, all int, m1, m0 agreement.Estimate) agreement.Estimate {
+	share := float64(passes) / float64(all)
 	part := func(m agreement.Estimate, weight float64) (value, variance float64, ok bool) {
 		if weight == 0 {
 			return 0, 0, true
@@ -383,7 +429,14 @@ func compose2(passes, all float64, m1, m0 agreement.Estimate) agreement.Estimate
 	v1, var1, ok1 := part(m1, share)
 	v0, var0, ok0 := part(m0, 1-share)
 	e := agreement.Estimate{N: m1.N + m0.N, Value: share*v1 + (1-share)*v0}
-	variance := (v1-v0)*(v1-v0)*share*(1-share)/all + share*share*var1 + (1-share)*(1-share)*var0
+	apart := m1.Value - m0.Value
+	switch { // a verdict that never occurs: as rate.PostStratified
+	case !m1.Defined():
+		apart = max(m0.Value, 1-m0.Value)
+	case !m0.Defined():
+		apart = max(m1.Value, 1-m1.Value)
+	}
+	variance := apart*apart*rate.ShareVariance(passes, all) + share*share*var1 + (1-share)*(1-share)*var0
 	if !ok1 || !ok0 || !(variance > 0) || e.Value <= 0 || e.Value >= 1 {
 		e.NoInterval = "the labels leave no spread to make an interval from"
 		return e
@@ -397,13 +450,23 @@ func compose2(passes, all float64, m1, m0 agreement.Estimate) agreement.Estimate
 func (p Population) passText() string {
 	r := p.PassRate
 	if !r.Corrected.Defined() {
-		return "The corrected pass rate is not known: " + r.Corrected.Undefined + "."
+		return "The corrected pass rate is not known: " + r.Corrected.Undefined + "." + p.waitingText()
 	}
 	text := fmt.Sprintf("The judge passes %.0f of 100; people would pass about %s.", 100*r.JudgeOnly.Value, within100(r.Corrected))
 	if r.JudgeHelps != nil && !*r.JudgeHelps {
 		text += " The labels alone say it as exactly: the judge adds nothing here."
 	}
-	return text
+	return text + p.waitingText()
+}
+
+// waitingText says what is missing from the judge's rate and the corrected one for a
+// reader who may still answer blind.
+func (p Population) waitingText() string {
+	if p.Waiting == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" The judge’s rate and the corrected one leave out %s blind and that you may answer: what waits was not chosen like the rest, so they are shifted until it is in.",
+		count(p.Waiting, "evaluation that waits", "evaluations that wait"))
 }
 
 // within100 writes a share of a hundred, with its interval where there is one.

@@ -3,6 +3,7 @@ package calibration_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +17,9 @@ import (
 
 // passFail is a scale of two labels.
 var passFail = []judge.Label{{Name: "good", Verdict: judge.Pass}, {Name: "bad", Verdict: judge.Fail}}
+
+// orUnsure has a label by which the judge abstains beside them.
+var orUnsure = append(slices.Clone(passFail), judge.Label{Name: "unsure", Verdict: judge.Borderline, Abstain: true})
 
 // labelled is a cell of labels drawn in a stratum.
 func labelled(human, judged, stratum string, probability float64, n int) calibration.Cell {
@@ -118,8 +122,15 @@ func TestPopulationRefuses(t *testing.T) {
 		{"no chance known", audit(labelled("bad", "bad", "flagged", 1, 5), labelled("good", "good", "imported", 0, 3)), judged(10, 5, 3), "3 labels have no known chance"},
 		{"everything is labelled", audit(labelled("bad", "bad", "imported", 0, 5), labelled("good", "good", "imported", 0, 10)), judged(10, 5, 10), ""},
 		{"everything is labelled, the judge abstained on some", audit(labelled("bad", "bad", "imported", 0, 5), labelled("good", "good", "imported", 0, 10),
-			calibration.Cell{Human: calibration.Answer{Label: "bad"}, Judge: calibration.Answer{Verdict: judge.Borderline, Abstained: true}, N: 2}),
-			append(judged(10, 5, 10), calibration.JudgedCount{Verdict: judge.Borderline, N: 2, Reached: 2}), ""},
+			calibration.Cell{Human: calibration.Answer{Label: "bad"}, Judge: calibration.Answer{Label: "unsure", Verdict: judge.Borderline}, N: 2}),
+			append(judged(10, 5, 10), calibration.JudgedCount{Verdict: judge.Borderline, Label: "unsure", N: 2, Reached: 2}), ""},
+		{"the judge abstained on some, all of them answered", audit(labelled("bad", "bad", "flagged", 1, 5), labelled("good", "good", "random_audit", .3, 3),
+			calibration.Cell{Human: calibration.Answer{Label: "bad"}, Judge: calibration.Answer{Label: "unsure", Verdict: judge.Borderline}, Stratum: "flagged", InclusionProbability: 1, N: 8}),
+			append(judged(10, 5, 3), calibration.JudgedCount{Verdict: judge.Borderline, Label: "unsure", N: 8, Reached: 8}), ""},
+		{"the judge abstained on some, none of them answered", audit(labelled("bad", "bad", "flagged", 1, 5), labelled("good", "good", "random_audit", .3, 3)),
+			append(judged(10, 5, 3), calibration.JudgedCount{Verdict: judge.Borderline, Label: "unsure", N: 8}), ""},
+		{"labels stand for twice the work", audit(labelled("bad", "bad", "flagged", 1, 5), labelled("good", "good", "random_audit", .6, 114), labelled("good", "good", "random_audit", .05, 10)),
+			judged(200, 5, 124), "labels of more than one draw, or wrong chances: those on what the judge passed stand for 390 of 200"},
 		{"passed ones were flagged only", audit(labelled("bad", "bad", "flagged", 1, 5), labelled("good", "good", "flagged", 1, 3)), judged(10, 5, 3), "7 evaluations that the judge passed had no chance"},
 		{"the others wait", audit(labelled("bad", "bad", "flagged", 1, 5), labelled("good", "good", "flagged", 1, 3)), judged(10, 5, 10), ""},
 		{"audited", audit(labelled("bad", "bad", "flagged", 1, 5), labelled("good", "good", "random_audit", .3, 3)), judged(10, 5, 3), ""},
@@ -128,7 +139,7 @@ func TestPopulationRefuses(t *testing.T) {
 		{"abstentions are none", []calibration.Cell{{Human: calibration.Answer{Abstained: true}, Judge: calibration.Answer{Label: "bad"}, InclusionProbability: 1, N: 5}}, judged(10, 5, 0), "no evaluation has a blind"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := compose(t, calibration.Counts{Labels: passFail, Cells: tt.cells, Judged: tt.judged}).Population
+			p := compose(t, calibration.Counts{Labels: orUnsure, Cells: tt.cells, Judged: tt.judged}).Population
 			if tt.want == "" && p.Refused != "" || !strings.HasPrefix(p.Refused, tt.want) {
 				t.Errorf("refused %q, want %q", p.Refused, tt.want)
 			}
@@ -136,6 +147,17 @@ func TestPopulationRefuses(t *testing.T) {
 				t.Errorf("weighted agreement %+v, pass rate %+v", p.Weighted.Agreement, p.PassRate.Corrected)
 			}
 		})
+	}
+}
+
+// A label that nothing else was drawn like takes no interval away, and it is said.
+func TestALabelAloneTakesNoIntervalAway(t *testing.T) {
+	c := workedExample()
+	c.Cells = append(c.Cells, labelled("bad", "good", judge.StratumBoundaryAudit, .3, 1))
+	c.Judged = judged(15400, 4600, 771)
+	w := compose(t, c).Population.Weighted
+	if w.Alone != 1 || !w.Agreement.HasInterval() || !w.CohenKappa.HasInterval() || !w.WrongPasses.HasInterval() {
+		t.Errorf("%+v", w)
 	}
 }
 

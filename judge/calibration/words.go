@@ -46,6 +46,9 @@ func (r Report) sentence() string {
 		return s + "."
 	}
 	s := "Of 100 traces people call bad, the judge catches about " + hundred(catches)
+	if r.Population.Refused != "" {
+		s = "Of 100 labelled traces that people call bad, each counted once, the judge catches about " + hundred(catches)
+	}
 	if r.Sampling.FlaggedOnly {
 		s = "Among flagged traces only: of 100 that people call bad, the judge catches about " + hundred(catches)
 	}
@@ -65,7 +68,7 @@ func (r Report) weightedSentence() string {
 		alarms.Value, alarms.Low, alarms.High = 1-w.Specificity.Value, 1-w.Specificity.High, 1-w.Specificity.Low
 		s += "; of 100 they call good, it flags about " + within100(alarms)
 	}
-	return s + "."
+	return s + ". Labels are weighted by the chance with which they were drawn."
 }
 
 // whole is the count behind a share.
@@ -98,6 +101,9 @@ func (r Report) notes() []string {
 	}
 	if r.NSealed > 0 {
 		notes = append(notes, fmt.Sprintf("%s that wait for a blind review, which you may give, are not counted for you yet.", count(r.NSealed, "labelled item", "labelled items")))
+	}
+	if n := r.Population.DrawnWaiting; n > 0 {
+		notes = append(notes, fmt.Sprintf("%s; figures count them when they are in.", count(n, "drawn label waits", "drawn labels wait")))
 	}
 	if r.NIncomparable > 0 {
 		notes = append(notes, fmt.Sprintf("%s left out: no label of this judge's scale and no verdict on both sides.",

@@ -60,6 +60,8 @@ func kappa(r calibration.Report, least float64) Rule {
 	switch {
 	case onlyFlagged(r):
 		out.Shows, out.Detail = "not known", flaggedOnly
+	case r.Population.Overdrawn: // counted once each they describe no population either
+		out.Shows, out.Detail = "not known", sentence(r.Population.Refused)
 	case !r.Headline:
 		out.Shows, out.Detail = "not known", sentence(r.HeadlineReason+", so kappa says nothing yet: label more, blind")
 	case !k.Defined():
@@ -101,6 +103,8 @@ func missRate(r calibration.Report, most float64) Rule {
 	switch {
 	case onlyFlagged(r):
 		out.Shows, out.Detail = "not known", flaggedOnly
+	case r.Population.Overdrawn:
+		out.Shows, out.Detail = "not known", sentence(r.Population.Refused)
 	case !e.Defined():
 		out.Shows, out.Detail = "not known", sentence(e.Undefined+": draw some of what it passes at random (a random audit in the policy), and label them")
 	default:

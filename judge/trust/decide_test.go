@@ -85,6 +85,9 @@ func TestDecide(t *testing.T) {
 		{"only flagged work was labelled", calibration.Counts{
 			Cells:  []calibration.Cell{cell("Yes", "Yes", 80, judge.StratumFlagged, 1), cell("No", "No", 80, judge.StratumFlagged, 1)},
 			Judged: judged(900, 80, [2]int{80, 80})}, watched, []string{trust.RuleKappa, trust.RuleMissRate}, "random audit"},
+		{"the labels are of two draws", calibration.Counts{
+			Cells:  []calibration.Cell{cell("Yes", "Yes", 240, judge.StratumRandomAudit, .6), cell("Yes", "Yes", 24, judge.StratumRandomAudit, .05), cell("No", "No", 80, judge.StratumFlagged, 1)},
+			Judged: judged(468, 80, [2]int{264, 80})}, watched, []string{trust.RuleKappa, trust.RuleMissRate}, "stand for 880 of 468"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := trust.Decide(report(t, tt.counts), judge.DefaultTrust(), tt.drift)

@@ -59,25 +59,26 @@ type Known struct {
 func (k Known) Half() float64 { return (k.High - k.Low) / 2 }
 
 // Strata are those of a report's counts that have evaluations, in the order pass,
-// borderline, fail. before is the chance that what was not labelled had, by verdict.
+// borderline, fail. What the judge abstained on is in none. before is the chance that what was not labelled had, by verdict.
 func Strata(c calibration.Counts, before func(judge.Verdict) float64) []Stratum {
-	meant := map[string]judge.Verdict{}
+	meant, abstains := map[string]judge.Verdict{}, map[string]bool{}
 	for _, l := range c.Labels {
 		if !l.Abstain {
 			meant[l.Name] = l.Verdict
 		}
+		abstains[l.Name] = l.Abstain
 	}
 	var out []Stratum
 	for _, v := range []judge.Verdict{judge.Pass, judge.Borderline, judge.Fail} {
 		s := Stratum{Verdict: v, Before: before(v)}
 		for _, j := range c.Judged {
-			if j.Verdict == v {
+			if j.Verdict == v && !abstains[j.Label] {
 				s.Free += j.N - j.Reached
 			}
 		}
 		for _, cell := range c.Cells {
 			human := cmp.Or(cell.Human.Verdict, meant[cell.Human.Label])
-			if cell.Visible || cell.Human.Abstained || cell.Judge.Verdict != v || human == "" {
+			if cell.Visible || cell.Human.Abstained || abstains[cell.Judge.Label] || cell.Judge.Verdict != v || human == "" {
 				continue
 			}
 			if cell.InclusionProbability <= 0 {

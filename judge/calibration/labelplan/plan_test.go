@@ -113,12 +113,13 @@ func TestThePromisedWidthIsReached(t *testing.T) {
 func TestStrataOfCounts(t *testing.T) {
 	answer := func(v judge.Verdict) calibration.Answer { return calibration.Answer{Verdict: v} }
 	c := calibration.Counts{Labels: []judge.Label{{Name: "ok", Verdict: judge.Pass}, {Name: "no", Verdict: judge.Fail}, {Name: "dunno", Verdict: judge.Borderline, Abstain: true}},
-		Judged: []calibration.JudgedCount{{Verdict: judge.Pass, N: 900, Reached: 45}, {Verdict: judge.Fail, N: 100, Reached: 100}},
+		Judged: []calibration.JudgedCount{{Verdict: judge.Pass, N: 900, Reached: 45}, {Verdict: judge.Fail, N: 100, Reached: 100}, {Verdict: judge.Borderline, Label: "dunno", N: 8, Reached: 3}},
 		Cells: []calibration.Cell{
 			{Human: calibration.Answer{Label: "no"}, Judge: answer(judge.Pass), N: 5, InclusionProbability: 0.05},
 			{Human: answer(judge.Pass), Judge: answer(judge.Pass), N: 38, InclusionProbability: 0.05},
 			{Human: answer(judge.Pass), Judge: answer(judge.Pass), N: 7, Visible: true, InclusionProbability: 1},
 			{Human: calibration.Answer{Label: "dunno"}, Judge: answer(judge.Pass), N: 2, InclusionProbability: 0.05},
+			{Human: answer(judge.Pass), Judge: calibration.Answer{Label: "dunno", Verdict: judge.Borderline}, N: 3, InclusionProbability: 1},
 			{Human: answer(judge.Pass), Judge: answer(judge.Fail), N: 20, InclusionProbability: 1},
 			{Human: answer(judge.Fail), Judge: answer(judge.Fail), N: 80, InclusionProbability: 1},
 		}}
