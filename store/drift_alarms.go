@@ -122,7 +122,9 @@ ON CONFLICT (project_id, judge, model, prompt_version, monitor) WHERE closed_at 
 		if n = int(changed); err != nil || n == 0 {
 			return err
 		}
-		t.audit(event{project: p.Name, actor: by, action: driftOpened, subject: "judge:" + a.Judge, data: a.facts()})
+		if err := t.alarmEvent(ctx, p, by, driftOpened, a); err != nil {
+			return err
+		}
 		if err := t.trustDue(ctx, p.ID, a.Judge); err != nil {
 			return err
 		}
@@ -156,6 +158,16 @@ func (a DriftAlarm) facts() map[string]any {
 		facts["reason"], facts["closed_by"] = a.CloseReason, a.ClosedBy
 	}
 	return facts
+}
+
+// alarmEvent tells of an alarm, with the digest of its row.
+func (t *tx) alarmEvent(ctx context.Context, p Project, by Actor, action string, a DriftAlarm) (err error) {
+	facts := a.facts()
+	if facts["row_sha256"], err = t.rowDigest(ctx, chainedAlarms, p.ID, a.Judge, a.ID); err != nil {
+		return err
+	}
+	t.audit(event{project: p.Name, actor: by, action: action, subject: "judge:" + a.Judge, data: facts})
+	return nil
 }
 
 // MaxCloseReason is the most characters of the reason for closing an alarm.
@@ -195,7 +207,9 @@ FROM drift_alarms x WHERE x.id = ? AND x.project_id = ?`+t.engine.forUpdate("x")
 		if _, err := t.exec(ctx, `UPDATE drift_alarms SET closed_at = ?, closed_by = ?, close_reason = ? WHERE id = ?`, t.now, a.Name, reason, id); err != nil {
 			return err
 		}
-		t.audit(event{project: p.Name, actor: a, action: driftClosed, subject: "judge:" + alarm.Judge, data: alarm.facts()})
+		if err := t.alarmEvent(ctx, p, a, driftClosed, alarm); err != nil {
+			return err
+		}
 		if err := t.trustDue(ctx, p.ID, alarm.Judge); err != nil {
 			return err
 		}

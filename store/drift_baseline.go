@@ -102,9 +102,13 @@ ON CONFLICT (project_id, judge, model, prompt_version) WHERE automatic DO NOTHIN
 	if err != nil || n == 0 { // 0: another server was first
 		return b, err
 	}
+	sum256, err := t.rowDigest(ctx, chainedBaselines, p.ID, g.judge, b.ID)
+	if err != nil {
+		return b, err
+	}
 	// Verdicts are not in the event: some may wait blind for whoever reads it.
 	t.audit(event{project: p.Name, actor: a, action: FreezeBaselines.action, subject: "judge:" + g.judge, data: map[string]any{
-		"baseline": b.ID, "model": g.model, "prompt_version": g.version, "audit_labels": labels.labels, "agreed": labels.agreed, "automatic": automatic}})
+		"baseline": b.ID, "model": g.model, "prompt_version": g.version, "audit_labels": labels.labels, "agreed": labels.agreed, "automatic": automatic, "row_sha256": sum256}})
 	return b, t.trustDue(ctx, p.ID, g.judge)
 }
 

@@ -80,8 +80,12 @@ func (s *Store) SetSentinel(ctx context.Context, a Actor, project, judgeName, ru
 			set.ID, p.ID, judgeName, runID, everyDays, budget, a.Name, t.now); err != nil {
 			return err
 		}
+		sum, err := t.rowDigest(ctx, chainedSets, p.ID, judgeName, set.ID)
+		if err != nil {
+			return err
+		}
 		t.audit(event{project: p.Name, actor: a, action: SetSentinels.action, subject: "judge:" + judgeName, data: map[string]any{
-			"set": set.ID, "run": run, "traces": set.Traces, "every_days": everyDays, "budget_usd": budgetUSD}})
+			"set": set.ID, "run": run, "traces": set.Traces, "every_days": everyDays, "budget_usd": budgetUSD, "row_sha256": sum}})
 		return nil
 	})
 	return set, err

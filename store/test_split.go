@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -88,8 +89,12 @@ ON CONFLICT (project_id, judge) DO NOTHING`, p.ID, judgeName, share, t.newID(), 
 		if n == 0 {
 			return fmt.Errorf("it is locked already, and a second share would be a choice: %w", ErrConflict)
 		}
+		sum, err := t.rowDigest(ctx, chainedSplits, p.ID, judgeName, "")
+		if err != nil {
+			return err
+		}
 		t.audit(event{project: p.Name, actor: a, action: LockTestSplits.action, subject: "judge:" + judgeName,
-			data: map[string]any{"share": share, "comment": comment}})
+			data: map[string]any{"share": share, "comment": comment, "row_sha256": sum}})
 		return nil
 	})
 }
@@ -170,8 +175,12 @@ ON CONFLICT (project_id, judge, number) DO NOTHING`, p.ID, judgeName, number, st
 			if again = n == 0; err != nil || again {
 				return err
 			}
+			sum, err := t.rowDigest(ctx, chainedLooks, p.ID, judgeName, strconv.Itoa(number))
+			if err != nil {
+				return err
+			}
 			t.audit(event{project: p.Name, actor: a, action: LookAtTestSplits.action, subject: "judge:" + judgeName,
-				data: map[string]any{"number": number, "competitors": who, "n": figures.N, "paired": figures.Duel}})
+				data: map[string]any{"number": number, "competitors": who, "n": figures.N, "paired": figures.Duel, "row_sha256": sum}})
 			return nil
 		})
 		if err != nil || !again {
