@@ -183,7 +183,7 @@ func (s *Store) checkKept(ctx context.Context, said sayings) (string, error) {
 		return "", err
 	}
 	for _, c := range chainedTables {
-		rows, err := c.rows(ctx, said.of, ` ORDER BY p.name, x.judge, `+c.id)
+		rows, err := c.rows(ctx, said.of, ` ORDER BY 1, 2, 3`)
 		if err != nil {
 			return "", err
 		}

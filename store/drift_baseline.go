@@ -48,7 +48,8 @@ FROM drift_baselines b WHERE project_id = ? AND (? = '' OR judge = ?) AND NOT EX
 
 // FreezeBaseline freezes how a judge, model and prompt version does now: its random
 // audit labels, verdicts and scores so far. Monitors count from here on against it;
-// earlier baselines stay. FieldError of baseline: there are fewer than
+// earlier baselines stay. One that would have the figures of the newest is that one, so a
+// form that is sent twice freezes once. FieldError of baseline: there are fewer than
 // calibration.MinBaseline of all three. Roles: lead, admin.
 func (s *Store) FreezeBaseline(ctx context.Context, a Actor, project, judgeName, model, version string) (b DriftBaseline, err error) {
 	defer wrap(&err, "freeze a baseline of judge %q", judgeName)
@@ -92,6 +93,19 @@ func (t *tx) freeze(ctx context.Context, a Actor, p Project, scale judgeScale, g
 	if max(b.Counts.Labels, b.Counts.Verdicts, b.Counts.Scores) < calibration.MinBaseline {
 		return b, invalid("baseline", "would have %d random audit labels and %d verdicts of %s, version %.8s: %d of one of them are needed",
 			b.Counts.Labels, b.Counts.Verdicts, g.model, g.version, calibration.MinBaseline)
+	}
+	if !automatic {
+		// One after another, so that each sees the one before.
+		if err := t.lockProject(ctx, p.ID); err != nil {
+			return b, err
+		}
+		newest, err := newestBaselines(ctx, t, p.ID, g.judge)
+		if err != nil {
+			return b, err
+		}
+		if n, is := newest[g]; is && n.Counts == b.Counts && n.FirstLabel.Equal(b.FirstLabel) && n.LastLabel.Equal(b.LastLabel) {
+			return n, nil
+		}
 	}
 	n, err := t.changed(ctx, `
 INSERT INTO drift_baselines (id, project_id, judge, model, prompt_version, labels, agreed, first_us, last_us,
