@@ -182,7 +182,7 @@ func (s *Store) CloseAlarm(ctx context.Context, a Actor, project, id, reason str
 	}
 	reason = strings.TrimSpace(reason)
 	switch n := utf8.RuneCountInString(reason); {
-	case n == 0:
+	case n == 0 || saysNothing(reason):
 		return alarm, invalid("reason", "is missing: say what was found")
 	case n > MaxCloseReason:
 		return alarm, invalid("reason", "has %d characters: at most %d can be kept", n, MaxCloseReason)
