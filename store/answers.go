@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/countersign/countersign/judge"
@@ -118,13 +119,20 @@ WHERE l.project_id = ? AND l.judge = ? AND `+scaleOf+` ORDER BY l.position`, pro
 }
 
 func checkComment(field, comment string, required bool) error {
-	if required && strings.TrimSpace(comment) == "" {
+	if required && saysNothing(comment) {
 		return invalid(field, "is missing: say why in a sentence")
 	}
 	if n := utf8.RuneCountInString(comment); n > MaxComment {
 		return invalid(field, "has %d characters: at most 4,000 can be kept", n)
 	}
 	return nil
+}
+
+// saysNothing of a text in which nothing can be seen: blanks and control characters.
+func saysNothing(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return !unicode.IsSpace(r) && !unicode.IsControl(r) && !unicode.Is(unicode.Cf, r)
+	})
 }
 
 // firstAnswer reads what the actor said before the reveal; nil: nothing yet.

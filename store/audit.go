@@ -194,6 +194,10 @@ func (s *Store) EachAuditEvent(ctx context.Context, a Actor, fn func(AuditEvent)
 		return head, err
 	}
 	defer func() { err = errors.Join(err, read.end(ctx)) }()
+	return eachEvent(ctx, read, fn)
+}
+
+func eachEvent(ctx context.Context, read *snapshot, fn func(AuditEvent) error) (head AuditHead, err error) {
 	head.Head = true
 	if err := read.QueryRowContext(ctx, `SELECT seq, hash FROM audit_head WHERE id = 1`).Scan(&head.Seq, &head.Hash); err != nil {
 		return head, err
@@ -258,10 +262,20 @@ func (c *chain) close(h AuditHead) {
 
 // VerifyAudit recomputes the whole chain of the database, and holds what people
 // said to it: first answers, decisions, their labels, and the results.
-func (s *Store) VerifyAudit(ctx context.Context, a Actor) (Verification, error) {
+func (s *Store) VerifyAudit(ctx context.Context, a Actor) (_ Verification, err error) {
+	defer wrap(&err, "verify the audit chain")
+	if err := s.authorise(ctx, a, readers, "audit.exported", "audit"); err != nil {
+		return Verification{}, err
+	}
+	read, err := s.reader.snapshot(ctx)
+	if err != nil {
+		return Verification{}, err
+	}
+	defer func() { err = errors.Join(err, read.end(ctx)) }()
 	var c chain
 	said := newSayings()
-	head, err := s.EachAuditEvent(ctx, a, func(e AuditEvent) error {
+	said.of = read
+	head, err := eachEvent(ctx, read, func(e AuditEvent) error {
 		c.add(e)
 		said.note(e)
 		return nil

@@ -7,9 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
-
-	"github.com/countersign/countersign/judge"
 )
 
 // sayings are the digests that the chain holds of what people said.
@@ -22,8 +19,9 @@ type sayings struct {
 	withdrawn  map[string]bool   // comments that were taken back
 	releases   map[string]string // by the release's id
 	unreleased map[string]bool   // releases that were withdrawn
-	trust      map[trustKey]judge.TrustState
-	until      *time.Time // of the last event
+	trust      map[trustKey]trustSaid
+	rows       map[chainedKey]string // digests of other records
+	of         querier               // the moment at which the chain was read
 	draws      map[string]drawSaid
 }
 
@@ -39,13 +37,10 @@ type drawSaid struct {
 	Verdict string  `json:"verdict"`
 }
 
-// trustKey names a judge's version as events of its trust do.
-type trustKey struct{ project, subject, model, version string }
-
 func newSayings() sayings {
 	return sayings{decisions: map[string]string{}, signatures: map[string]string{}, undone: map[string]bool{}, answers: map[string]string{},
 		comments: map[string]string{}, withdrawn: map[string]bool{}, releases: map[string]string{}, unreleased: map[string]bool{},
-		trust: map[trustKey]judge.TrustState{}, until: new(time.Time), draws: map[string]drawSaid{}}
+		trust: map[trustKey]trustSaid{}, rows: map[chainedKey]string{}, draws: map[string]drawSaid{}}
 }
 
 // note takes an event's digest. Data that are none are the chain's business.
@@ -60,17 +55,13 @@ func (s sayings) note(e AuditEvent) {
 		ReleaseID  string `json:"release_id"`
 		Release    string `json:"release_sha256"`
 		Withdrawn  string `json:"withdrawn_release"`
-
-		Model   string           `json:"model"`
-		Version string           `json:"prompt_version"`
-		Trust   judge.TrustState `json:"after"`
 	}
-	*s.until = e.At
+	s.noteRow(e)
+	if e.Allowed && slices.Contains(trustActions, e.Action) {
+		s.noteTrust(e)
+	}
 	if json.Unmarshal(e.Data, &d) != nil {
 		return
-	}
-	if e.Allowed && slices.Contains(trustActions, e.Action) {
-		s.trust[trustKey{e.Project, e.Subject, d.Model, d.Version}] = d.Trust
 	}
 	if d.DecisionID != "" && d.Decision != "" {
 		s.decisions[d.DecisionID] = d.Decision
@@ -112,7 +103,7 @@ func (s *Store) checkRows(ctx context.Context, said sayings, events int64) (prob
 		}
 		return "the chain is empty, but the database has a project: all events were removed", nil
 	}
-	for _, check := range []func(context.Context, sayings) (string, error){s.checkDecisions, s.checkAnswers, s.checkComments, s.checkReleases, s.checkTrust, s.checkDraws, s.checkDerived} {
+	for _, check := range []func(context.Context, sayings) (string, error){s.checkDecisions, s.checkAnswers, s.checkComments, s.checkReleases, s.checkTrust, s.checkKept, s.checkDraws, s.checkDerived} {
 		if problem, err := check(ctx, said); problem != "" || err != nil {
 			return problem, err
 		}

@@ -122,7 +122,9 @@ ON CONFLICT (project_id, judge, model, prompt_version, monitor) WHERE closed_at 
 		if n = int(changed); err != nil || n == 0 {
 			return err
 		}
-		t.audit(event{project: p.Name, actor: by, action: driftOpened, subject: "judge:" + a.Judge, data: a.facts()})
+		if err := t.alarmEvent(ctx, p, by, driftOpened, a); err != nil {
+			return err
+		}
 		if err := t.trustDue(ctx, p.ID, a.Judge); err != nil {
 			return err
 		}
@@ -158,6 +160,16 @@ func (a DriftAlarm) facts() map[string]any {
 	return facts
 }
 
+// alarmEvent tells of an alarm, with the digest of its row.
+func (t *tx) alarmEvent(ctx context.Context, p Project, by Actor, action string, a DriftAlarm) (err error) {
+	facts := a.facts()
+	if facts["row_sha256"], err = t.rowDigest(ctx, chainedAlarms, p.ID, a.Judge, a.ID); err != nil {
+		return err
+	}
+	t.audit(event{project: p.Name, actor: by, action: action, subject: "judge:" + a.Judge, data: facts})
+	return nil
+}
+
 // MaxCloseReason is the most characters of the reason for closing an alarm.
 const MaxCloseReason = 1000
 
@@ -170,7 +182,7 @@ func (s *Store) CloseAlarm(ctx context.Context, a Actor, project, id, reason str
 	}
 	reason = strings.TrimSpace(reason)
 	switch n := utf8.RuneCountInString(reason); {
-	case n == 0:
+	case n == 0 || saysNothing(reason):
 		return alarm, invalid("reason", "is missing: say what was found")
 	case n > MaxCloseReason:
 		return alarm, invalid("reason", "has %d characters: at most %d can be kept", n, MaxCloseReason)
@@ -195,7 +207,9 @@ FROM drift_alarms x WHERE x.id = ? AND x.project_id = ?`+t.engine.forUpdate("x")
 		if _, err := t.exec(ctx, `UPDATE drift_alarms SET closed_at = ?, closed_by = ?, close_reason = ? WHERE id = ?`, t.now, a.Name, reason, id); err != nil {
 			return err
 		}
-		t.audit(event{project: p.Name, actor: a, action: driftClosed, subject: "judge:" + alarm.Judge, data: alarm.facts()})
+		if err := t.alarmEvent(ctx, p, a, driftClosed, alarm); err != nil {
+			return err
+		}
 		if err := t.trustDue(ctx, p.ID, alarm.Judge); err != nil {
 			return err
 		}

@@ -48,7 +48,8 @@ FROM drift_baselines b WHERE project_id = ? AND (? = '' OR judge = ?) AND NOT EX
 
 // FreezeBaseline freezes how a judge, model and prompt version does now: its random
 // audit labels, verdicts and scores so far. Monitors count from here on against it;
-// earlier baselines stay. FieldError of baseline: there are fewer than
+// earlier baselines stay. One that would have the figures of the newest is that one, so a
+// form that is sent twice freezes once. FieldError of baseline: there are fewer than
 // calibration.MinBaseline of all three. Roles: lead, admin.
 func (s *Store) FreezeBaseline(ctx context.Context, a Actor, project, judgeName, model, version string) (b DriftBaseline, err error) {
 	defer wrap(&err, "freeze a baseline of judge %q", judgeName)
@@ -93,6 +94,19 @@ func (t *tx) freeze(ctx context.Context, a Actor, p Project, scale judgeScale, g
 		return b, invalid("baseline", "would have %d random audit labels and %d verdicts of %s, version %.8s: %d of one of them are needed",
 			b.Counts.Labels, b.Counts.Verdicts, g.model, g.version, calibration.MinBaseline)
 	}
+	if !automatic {
+		// One after another, so that each sees the one before.
+		if err := t.lockProject(ctx, p.ID); err != nil {
+			return b, err
+		}
+		newest, err := newestBaselines(ctx, t, p.ID, g.judge)
+		if err != nil {
+			return b, err
+		}
+		if n, is := newest[g]; is && n.Counts == b.Counts && n.FirstLabel.Equal(b.FirstLabel) && n.LastLabel.Equal(b.LastLabel) {
+			return n, nil
+		}
+	}
 	n, err := t.changed(ctx, `
 INSERT INTO drift_baselines (id, project_id, judge, model, prompt_version, labels, agreed, first_us, last_us,
     verdicts, passed, scores, score_micro, square_micro, ruled, kept_micro, kept_square_micro, automatic, frozen_by, frozen_at)
@@ -102,9 +116,13 @@ ON CONFLICT (project_id, judge, model, prompt_version) WHERE automatic DO NOTHIN
 	if err != nil || n == 0 { // 0: another server was first
 		return b, err
 	}
+	sum256, err := t.rowDigest(ctx, chainedBaselines, p.ID, g.judge, b.ID)
+	if err != nil {
+		return b, err
+	}
 	// Verdicts are not in the event: some may wait blind for whoever reads it.
 	t.audit(event{project: p.Name, actor: a, action: FreezeBaselines.action, subject: "judge:" + g.judge, data: map[string]any{
-		"baseline": b.ID, "model": g.model, "prompt_version": g.version, "audit_labels": labels.labels, "agreed": labels.agreed, "automatic": automatic}})
+		"baseline": b.ID, "model": g.model, "prompt_version": g.version, "audit_labels": labels.labels, "agreed": labels.agreed, "automatic": automatic, "row_sha256": sum256}})
 	return b, t.trustDue(ctx, p.ID, g.judge)
 }
 

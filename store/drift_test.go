@@ -3,6 +3,7 @@ package store_test
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -329,5 +330,45 @@ func TestDriftOfParts(t *testing.T) {
 	if n := d.number(`SELECT count(*) FROM drift_parts`); n != 70 {
 		t.Errorf("%d decisions with parts", n)
 	}
+	d.holds()
+}
+
+// A form that is sent many times at once freezes one baseline and names one set.
+func TestBaselineAndSentinelSetAtOnce(t *testing.T) {
+	d := openDesk(t)
+	d.blind("never")
+	d.audited("base", 60, 58)
+	d.many(3)
+	const clicks = 8
+	var wait sync.WaitGroup
+	budget := 2.5
+	for range clicks {
+		wait.Go(func() {
+			if b, err := d.FreezeBaseline(d.ctx, d.lea, "default", "equivalence", "rules", "v1"); err != nil || b.Counts.Labels != 60 {
+				t.Errorf("baseline %+v, error %v", b, err)
+			}
+			if set, err := d.SetSentinel(d.ctx, d.lea, "default", "equivalence", "nightly", 7, &budget); err != nil || set.Traces == 0 {
+				t.Errorf("set %+v, error %v", set, err)
+			}
+		})
+	}
+	wait.Wait()
+	count := func(baselines, sets int) {
+		t.Helper()
+		if b, s := d.number(`SELECT count(*) FROM drift_baselines`), d.number(`SELECT count(*) FROM sentinel_sets`); b != baselines || s != sets {
+			t.Errorf("%d baselines and %d sets, want %d and %d", b, s, baselines, sets)
+		}
+	}
+	count(1, 1)
+	// What is new makes another of each.
+	d.clock.add(time.Hour)
+	d.audited("more", 1, 1)
+	if _, err := d.FreezeBaseline(d.ctx, d.lea, "default", "equivalence", "rules", "v1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.SetSentinel(d.ctx, d.lea, "default", "equivalence", "nightly", 7, nil); err != nil {
+		t.Fatal(err)
+	}
+	count(2, 2)
 	d.holds()
 }

@@ -94,12 +94,17 @@ FROM judges j WHERE j.project_id = ? AND j.name = ? AND j.prompt_version = ?`, [
 			version, p.ID, judgeName, version); err != nil {
 			return err
 		}
+		id := t.newID()
 		if _, err := t.exec(ctx, `
 INSERT INTO judge_promotions (id, project_id, judge, from_version, prompt_version, comment, evidence, promoted_by, promoted_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, t.newID(), p.ID, judgeName, from, version, comment, kept, a.Name, t.now); err != nil {
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, id, p.ID, judgeName, from, version, comment, kept, a.Name, t.now); err != nil {
 			return err
 		}
-		data := map[string]any{"from": from, "to": version, "comment": comment}
+		sum, err := t.rowDigest(ctx, chainedPromotions, p.ID, judgeName, id)
+		if err != nil {
+			return err
+		}
+		data := map[string]any{"promotion": id, "row_sha256": sum, "from": from, "to": version, "comment": comment}
 		if evidence != nil {
 			data["sentence"], data["paired"] = evidence.Labelled.Sentence, evidence.Labelled.Duel
 			if evidence.Look != nil {

@@ -110,7 +110,7 @@ func (in ReleaseInput) check(e ReleaseEvidence) error {
 	if err := checkComment("although", in.Although, false); err != nil {
 		return err
 	}
-	switch against, blank := e.Gate.Outcome != release.Passed, strings.TrimSpace(in.Although) == ""; {
+	switch against, blank := e.Gate.Outcome != release.Passed, saysNothing(in.Although); {
 	case e.SHA256 != in.EvidenceSHA256:
 		return &StaleError{What: "the run"}
 	case against && blank:

@@ -32,7 +32,8 @@ const labelledTraces = `run_traces rt JOIN consensus c ON c.trace_id = rt.trace_
 
 // SetSentinel makes the labelled traces of a run the sentinel set of a judge: every
 // so many days they are judged by its present version and models, beside the work and
-// not as part of it. 0 days ends it. A new set begins a new series. FieldError of run,
+// not as part of it. 0 days ends it. A new set begins a new series; the same run, days and
+// budget again are no change. FieldError of run,
 // every_days or budget_usd. Roles: lead, admin.
 func (s *Store) SetSentinel(ctx context.Context, a Actor, project, judgeName, run string, everyDays int, budgetUSD *float64) (set SentinelSet, err error) {
 	defer wrap(&err, "set the sentinel set of judge %q", judgeName)
@@ -75,16 +76,40 @@ func (s *Store) SetSentinel(ctx context.Context, a Actor, project, judgeName, ru
 		budget = sql.NullInt64{Int64: int64(math.Round(*budgetUSD * 1e9)), Valid: true}
 	}
 	err = s.write(ctx, func(t *tx) error {
+		// One after another, so that each sees the one before.
+		if err := t.lockProject(ctx, p.ID); err != nil {
+			return err
+		}
+		newest, err := sentinelSets(ctx, t, p.ID, judgeName)
+		if err != nil {
+			return err
+		}
+		if len(newest) > 0 && newest[0].sameAs(runID, everyDays, budget) {
+			set = newest[0]
+			return nil
+		}
 		set.ID, set.SetAt = t.newID(), t.now
 		if _, err := t.exec(ctx, `INSERT INTO sentinel_sets (id, project_id, judge, run_id, every_days, budget_nano, set_by, set_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 			set.ID, p.ID, judgeName, runID, everyDays, budget, a.Name, t.now); err != nil {
 			return err
 		}
+		sum, err := t.rowDigest(ctx, chainedSets, p.ID, judgeName, set.ID)
+		if err != nil {
+			return err
+		}
 		t.audit(event{project: p.Name, actor: a, action: SetSentinels.action, subject: "judge:" + judgeName, data: map[string]any{
-			"set": set.ID, "run": run, "traces": set.Traces, "every_days": everyDays, "budget_usd": budgetUSD}})
+			"set": set.ID, "run": run, "traces": set.Traces, "every_days": everyDays, "budget_usd": budgetUSD, "row_sha256": sum}})
 		return nil
 	})
 	return set, err
+}
+
+// sameAs says that a set is of this run, as often and for as much.
+func (s SentinelSet) sameAs(runID string, everyDays int, budget sql.NullInt64) bool {
+	if s.runID != runID || s.EveryDays != everyDays || (s.BudgetUSD != nil) != budget.Valid {
+		return false
+	}
+	return s.BudgetUSD == nil || dollars(budget.Int64) == *s.BudgetUSD
 }
 
 // sentinelSets are the newest set of each judge of a project, or of all projects

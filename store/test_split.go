@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -51,6 +52,9 @@ type Look struct {
 	By      string             `json:"by"`
 	At      time.Time          `json:"at"`
 	Figures calibration.Versus `json:"figures"`
+	// Again says that the same had been looked at before: nothing new was shown, so
+	// it is not counted a second time.
+	Again bool `json:"-"`
 }
 
 // Of says whether the look was at these, in this order.
@@ -88,8 +92,12 @@ ON CONFLICT (project_id, judge) DO NOTHING`, p.ID, judgeName, share, t.newID(), 
 		if n == 0 {
 			return fmt.Errorf("it is locked already, and a second share would be a choice: %w", ErrConflict)
 		}
+		sum, err := t.rowDigest(ctx, chainedSplits, p.ID, judgeName, "")
+		if err != nil {
+			return err
+		}
 		t.audit(event{project: p.Name, actor: a, action: LockTestSplits.action, subject: "judge:" + judgeName,
-			data: map[string]any{"share": share, "comment": comment}})
+			data: map[string]any{"share": share, "comment": comment, "row_sha256": sum}})
 		return nil
 	})
 }
@@ -130,8 +138,10 @@ SELECT number, figures, looked_by, looked_at FROM judge_test_looks WHERE project
 const looksTried = 20
 
 // LookAtTestSplit compares versions on the test split, and records that: the n-th
-// look has intervals at 1-0.05/n and p-values times n (Bonferroni). ErrConflict: the
-// split is not locked. Roles: lead, admin.
+// look has intervals at 1-0.05/n and p-values times n (Bonferroni). Whoever looks at the
+// same versions while no label of theirs has changed gets the look that was made, so a
+// form that is sent twice is one look. ErrConflict: the split is not locked. Roles:
+// lead, admin.
 func (s *Store) LookAtTestSplit(ctx context.Context, a Actor, project, judgeName string, who []calibration.Competitor) (look Look, err error) {
 	defer wrap(&err, "look at the test split of judge %q", judgeName)
 	if err := s.authorise(ctx, a, LookAtTestSplits.roles, LookAtTestSplits.action, "judge:"+judgeName); err != nil {
@@ -149,9 +159,12 @@ func (s *Store) LookAtTestSplit(ctx context.Context, a Actor, project, judgeName
 		return look, err
 	}
 	for range looksTried {
-		figures, number, err := s.testFigures(ctx, p.ID, judgeName, who)
+		figures, number, seen, err := s.testFigures(ctx, p.ID, judgeName, who)
 		if err != nil {
 			return look, err
+		}
+		if seen != nil {
+			return *seen, nil
 		}
 		body, err := json.Marshal(figures)
 		if err != nil {
@@ -170,8 +183,12 @@ ON CONFLICT (project_id, judge, number) DO NOTHING`, p.ID, judgeName, number, st
 			if again = n == 0; err != nil || again {
 				return err
 			}
+			sum, err := t.rowDigest(ctx, chainedLooks, p.ID, judgeName, strconv.Itoa(number))
+			if err != nil {
+				return err
+			}
 			t.audit(event{project: p.Name, actor: a, action: LookAtTestSplits.action, subject: "judge:" + judgeName,
-				data: map[string]any{"number": number, "competitors": who, "n": figures.N, "paired": figures.Duel}})
+				data: map[string]any{"number": number, "competitors": who, "n": figures.N, "paired": figures.Duel, "row_sha256": sum}})
 			return nil
 		})
 		if err != nil || !again {
@@ -181,29 +198,64 @@ ON CONFLICT (project_id, judge, number) DO NOTHING`, p.ID, judgeName, number, st
 	return look, fmt.Errorf("others look at it all the time: %w", ErrConflict)
 }
 
-// testFigures are those of the next look.
-func (s *Store) testFigures(ctx context.Context, projectID, judgeName string, who []calibration.Competitor) (v calibration.Versus, number int, err error) {
+// testFigures are those of the next look, or the newest look at these versions where
+// its figures would come out the same.
+func (s *Store) testFigures(ctx context.Context, projectID, judgeName string, who []calibration.Competitor) (v calibration.Versus, number int, seen *Look, err error) {
 	read, err := s.reader.snapshot(ctx)
 	if err != nil {
-		return v, 0, err
+		return v, 0, nil, err
 	}
 	defer func() { err = errors.Join(err, ignoreDone(read.Rollback())) }()
 	split, err := testSplit(ctx, read, projectID, judgeName)
 	if err != nil {
-		return v, 0, err
+		return v, 0, nil, err
 	}
 	if split == nil {
-		return v, 0, fmt.Errorf("no test split is locked, so there is nothing to look at: %w", ErrConflict)
+		return v, 0, nil, fmt.Errorf("no test split is locked, so there is nothing to look at: %w", ErrConflict)
 	}
 	nobody := Actor{UserID: "-", Role: Lead} // who may decide and has answered nothing
 	c, err := compared(ctx, read, nobody, projectID, judgeName, who)
 	if err != nil {
-		return v, 0, err
+		return v, 0, nil, err
 	}
 	held := slices.DeleteFunc(c.Labelled, func(t ComparedTrace) bool { return !split.Holds(t.TraceID, t.Cluster) })
+	figures := func(number int) (calibration.Versus, error) {
+		return calibration.CompareJudges(who, c.Labels, c.Ordinal, items(held), number)
+	}
+	made, err := looks(ctx, read, projectID, judgeName)
+	if err != nil {
+		return v, 0, nil, err
+	}
+	if at := slices.IndexFunc(made, func(l Look) bool { return l.Of(who) }); at >= 0 {
+		now, err := figures(made[at].Number)
+		if err != nil {
+			return v, 0, nil, err
+		}
+		if same, err := alike(now, made[at].Figures); err != nil || same {
+			made[at].Again = true
+			return v, 0, &made[at], err
+		}
+	}
 	number = split.Looks + 1
-	v, err = calibration.CompareJudges(who, c.Labels, c.Ordinal, items(held), number)
-	return v, number, err
+	v, err = figures(number)
+	return v, number, nil, err
+}
+
+// alike compares figures with those that were kept, which have lost what is in no JSON.
+func alike(now, kept calibration.Versus) (bool, error) {
+	x, err := json.Marshal(now)
+	if err != nil {
+		return false, err
+	}
+	var read calibration.Versus
+	if err := json.Unmarshal(x, &read); err != nil {
+		return false, err
+	}
+	if x, err = json.Marshal(read); err != nil {
+		return false, err
+	}
+	y, err := json.Marshal(kept)
+	return string(x) == string(y), err
 }
 
 // items are the labelled traces as figures are made of them.

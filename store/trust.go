@@ -122,30 +122,3 @@ WHERE p.name = ?`, judgeName, model, version, orDefaultProject(project))
 	}
 	return rows[0].JudgeTrust, rows[0].known, rows[0].due, nil
 }
-
-// checkTrust holds the states that are kept to the chain. What was never told of is
-// advisory; what changed after the last event that was read is left to the next time.
-func (s *Store) checkTrust(ctx context.Context, said sayings) (string, error) {
-	type row struct {
-		project string
-		JudgeTrust
-	}
-	rows, err := collect(ctx, s.reader, func(r *sql.Rows, v *row) error {
-		return r.Scan(&v.project, &v.Judge, &v.Model, &v.PromptVersion, &v.State, &v.Since)
-	}, `
-SELECT p.name, j.judge, j.model, j.prompt_version, j.state, j.since FROM judge_trust j JOIN projects p ON p.id = j.project_id
-ORDER BY p.name, j.judge, j.model, j.prompt_version`)
-	if err != nil {
-		return "", err
-	}
-	for _, v := range rows {
-		want, told := said.trust[trustKey{v.project, "judge:" + v.Judge, v.Model, v.PromptVersion}]
-		if !told {
-			want = judge.Advisory
-		}
-		if v.State != want && !v.Since.After(*said.until) {
-			return fmt.Sprintf("judge %s by %s is kept as %s, and the chain has it as %s", v.Judge, v.Model, v.State, want), nil
-		}
-	}
-	return "", nil
-}

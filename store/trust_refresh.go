@@ -19,10 +19,12 @@ const (
 	judgeAdvisory  = "judge.advisory"
 	judgeSuspended = "judge.suspended"
 	judgeResumed   = "judge.resumed"
+	// What the rules give turned while the judge was suspended.
+	judgeRulesTurned = "judge.rules_turned"
 )
 
 // trustActions are all of them.
-var trustActions = []string{judgeTrusted, judgeAdvisory, judgeSuspended, judgeResumed}
+var trustActions = []string{judgeTrusted, judgeAdvisory, judgeSuspended, judgeResumed, judgeRulesTurned}
 
 // trustGate is who changes trust by the rules.
 var trustGate = Operator("trust gate")
@@ -203,6 +205,8 @@ func (t *tx) keepTrust(ctx context.Context, p Project, judgeName string, found [
 				action = judgeAdvisory
 			}
 			t.trustEvent(p, trustGate, action, was, is)
+		} else if is.State == judge.Suspended && is.ByRules != was.ByRules {
+			t.trustEvent(p, trustGate, judgeRulesTurned, was, is)
 		}
 		rules, err := json.Marshal(is.Rules)
 		if err != nil {
@@ -216,7 +220,7 @@ func (t *tx) keepTrust(ctx context.Context, p Project, judgeName string, found [
 
 // trustEvent tells of a change with the rules and what was found as its evidence.
 func (t *tx) trustEvent(p Project, a Actor, action string, was, is JudgeTrust) {
-	data := map[string]any{"model": is.Model, "prompt_version": is.PromptVersion, "before": was.State, "after": is.State,
+	data := map[string]any{"model": is.Model, "prompt_version": is.PromptVersion, "before": was.State, "after": is.State, "by_rules": is.ByRules,
 		"policy_version": is.PolicyVersion, "rules": is.Rules}
 	if is.Reason != "" {
 		data["reason"] = is.Reason

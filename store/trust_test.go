@@ -139,6 +139,8 @@ func TestSuspendedUntilResumed(t *testing.T) {
 	wantErr(t, "a reviewer suspends", err, store.ErrForbidden)
 	_, err = d.Suspend(d.ctx, d.lea, "default", gpt4, " ")
 	wantErr(t, "without a reason", err, store.ErrInvalid)
+	_, err = d.Suspend(d.ctx, d.lea, "default", gpt4, "\x00 \u200b\n")
+	wantErr(t, "a reason that nobody can see", err, store.ErrInvalid)
 	_, err = d.Suspend(d.ctx, d.lea, "default", store.RaterVersion{Judge: yesNo.Name, Model: "other", PromptVersion: "v1"}, "no")
 	wantErr(t, "a version that judged nothing", err, store.ErrNotFound)
 	_, err = d.Resume(d.ctx, d.lea, "default", gpt4, "no")

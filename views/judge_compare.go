@@ -2,6 +2,7 @@ package views
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/countersign/countersign/judge"
@@ -58,6 +59,20 @@ type Paired struct {
 	TooFew                                 string // why no coefficient is fit for a headline
 	Seed                                   uint64
 	Replicates, Undefined                  int
+}
+
+// leftOut are labelled traces of which no figure can be made.
+func (d Paired) leftOut() int { return d.Abstained + d.Incomparable }
+
+func (d Paired) leftOutWhy() string {
+	var why []string
+	if d.Abstained > 0 {
+		why = append(why, "on "+number(int64(d.Abstained))+" somebody abstained")
+	}
+	if d.Incomparable > 0 {
+		why = append(why, "on "+number(int64(d.Incomparable))+" there is no answer on a common scale")
+	}
+	return strings.Join(why, ", ")
 }
 
 // CompareRow is one competitor by itself.

@@ -212,7 +212,11 @@ func (s *Server) lookAtTestSplit(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	s.flash(c, views.NoticeInfo, "Look "+strconv.Itoa(look.Number)+" at the test split is recorded.")
+	said := "Look " + strconv.Itoa(look.Number) + " at the test split is recorded."
+	if look.Again {
+		said = "No label of these two has changed since look " + strconv.Itoa(look.Number) + ": that one is shown, and none is spent."
+	}
+	s.flash(c, views.NoticeInfo, said)
 	return c.Redirect(http.StatusSeeOther, back+"#test-split")
 }
 

@@ -76,10 +76,19 @@ func (c driftShowCmd) table(s *state, reports []store.DriftReport) error {
 			if m.Open != nil {
 				state = fmt.Sprintf("alarm %s: %s than the baseline", m.Open.ID, m.Open.Direction())
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", who, m.Name, estimate(m.Baseline), estimate(m.Value), thousands(m.Value.N), evidence, state)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", who, m.Name, estimate(m.Baseline), sinceThen(m), thousands(m.Value.N), evidence, state)
 		}
 	}
 	return w.Flush()
+}
+
+// sinceThen is what was found, with its confidence sequence: it may be looked at again
+// and again. A repeat of the sentinel set has the interval of itself alone.
+func sinceThen(m store.DriftMonitor) string {
+	if !m.Value.Defined() || m.Unwatched != "" {
+		return estimate(m.Value)
+	}
+	return fmt.Sprintf("%.2f (%.2f to %.2f)", m.Value.Value, m.Sequence.Low, m.Sequence.High)
 }
 
 type driftFreezeCmd struct {
@@ -92,17 +101,33 @@ type driftFreezeCmd struct {
 // Run freezes a baseline.
 func (c driftFreezeCmd) Run(ctx context.Context, s *state) error {
 	return c.with(ctx, s, c.openExisting, func(db *store.Store) error {
-		version, err := db.JudgeVersion(ctx, s.operator(), c.Project, c.Judge, c.Version)
+		version, err := c.version(ctx, s, db)
 		if err != nil {
 			return err
 		}
-		b, err := db.FreezeBaseline(ctx, s.operator(), c.Project, c.Judge, c.Model, version.PromptVersion)
+		b, err := db.FreezeBaseline(ctx, s.operator(), c.Project, c.Judge, c.Model, version)
 		if err != nil {
 			return err
 		}
 		s.say("frozen: %s of random audits, %d of them agree; %s", plural(b.Counts.Labels, "label", "labels"), b.Counts.Agreed, plural(b.Counts.Verdicts, "verdict", "verdicts"))
 		return nil
 	})
+}
+
+// version is one that has judged, as countersign drift lists it, or a stored one. Recorded
+// reports may be of a version that was never stored.
+func (c driftFreezeCmd) version(ctx context.Context, s *state, db *store.Store) (string, error) {
+	reports, err := db.Drift(ctx, s.operator(), c.Project, c.Judge)
+	if err != nil {
+		return "", err
+	}
+	for _, r := range reports {
+		if r.Judge == c.Judge && r.Model == c.Model && (r.PromptVersion == c.Version || shortHash(r.PromptVersion) == c.Version) {
+			return r.PromptVersion, nil
+		}
+	}
+	v, err := db.JudgeVersion(ctx, s.operator(), c.Project, c.Judge, c.Version)
+	return v.PromptVersion, err
 }
 
 type driftCloseCmd struct {
@@ -131,13 +156,13 @@ type driftSentinelCmd struct {
 	RunName       string  `name:"run" help:"The run whose labelled traces are the set." placeholder:"NAME"`
 	Every         int     `help:"Judge them again every so many days; 0 ends it." placeholder:"DAYS" default:"7"`
 	Budget        float64 `help:"Most that one round by one model may cost, in dollars." placeholder:"USD"`
-	AtOnce        bool    `help:"Judge at once what is due, without a server; without --judge, of all sets."`
+	AtOnce        bool    `help:"Judge at once what is due, without a server; of every set of every project; alone, or with a set that is named first."`
 }
 
 // Run names a set, and with --at-once judges what is due.
 func (c driftSentinelCmd) Run(ctx context.Context, s *state) (err error) {
 	if c.Judge == "" && !c.AtOnce || (c.Judge == "") != (c.RunName == "") {
-		return usagef("give --judge and --run, or --at-once alone")
+		return usagef("give --judge and --run to name a set, and --at-once alone to judge what is due of all sets")
 	}
 	return c.with(ctx, s, c.openExisting, func(db *store.Store) error {
 		if c.Judge != "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -44,6 +45,24 @@ func TestDriftByCommandAndMessage(t *testing.T) {
 	if alarm == nil || !strings.Contains(c.messages.String(), "1 alarm opened") {
 		t.Fatalf("looked: %s%s", c.messages, c.out)
 	}
+	// Beside what was found stands its confidence sequence, as in --json.
+	var views []struct {
+		Drift struct {
+			Monitors []struct {
+				Monitor string   `json:"monitor"`
+				Low     *float64 `json:"seq_low"`
+				High    *float64 `json:"seq_high"`
+			} `json:"monitors"`
+		} `json:"drift"`
+	}
+	if err := json.Unmarshal(mustRun(t, exitOK, home.env, "drift", "--json").out.Bytes(), &views); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range views[0].Drift.Monitors {
+		if m.Monitor == "agreement" && !strings.Contains(c.out.String(), fmt.Sprintf("(%.2f to %.2f)  3", *m.Low, *m.High)) {
+			t.Errorf("no sequence from %.2f to %.2f in %s", *m.Low, *m.High, c.out)
+		}
+	}
 	mustRun(t, exitUsage, home.env, "drift", "close", alarm[1])
 	mustRun(t, exitOK, home.env, "drift", "close", alarm[1], "--reason", "the labels were wrong")
 
@@ -79,5 +98,28 @@ func TestDriftByCommandAndMessage(t *testing.T) {
 	stop()
 	if strings.Contains(server.messages.String(), "0123456789abcdef") {
 		t.Error("the secret is in the log")
+	}
+}
+
+// Recorded reports that do not say their version are listed, so their baseline can be
+// frozen.
+func TestDriftOfAnUnknownVersion(t *testing.T) {
+	home := newHome(t)
+	recorded := func(prefix string, n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `{"id":"%s%d","output":"it is six","reference":"six","judges":["reference"],"judgments":[{"judge":"reference","model":"m","output":`+equivalent+`}]}`+"\n", prefix, i)
+		}
+		return writeFile(t, "t.jsonl", b.String())
+	}
+	mustRun(t, exitOK, home.env, "import", "--judge", recorded("base", 40))
+	c := mustRun(t, exitOK, home.env, "drift")
+	if !regexp.MustCompile(`reference +m +unknown`).MatchString(c.out.String()) {
+		t.Fatalf("before: %s", c.out)
+	}
+	mustRun(t, exitOK, home.env, "drift", "freeze", "--judge", "reference", "--model", "m", "--version", "unknown")
+	c = mustRun(t, exitUsage, home.env, "drift", "freeze", "--judge", "reference", "--model", "m", "--version", "nothing")
+	if !strings.Contains(c.messages.String(), "versions \"nothing\"") {
+		t.Errorf("told %s", c.messages)
 	}
 }

@@ -90,6 +90,7 @@ func (y *Tally) Decide(in Input) (Report, error) {
 		r.Rules = append(r.Rules, Rule{Name: "judging", Outcome: Pending, Detail: count(in.Pending, "evaluation waits", "evaluations wait") + " for a judge, so the whole is not judged yet"})
 	}
 	r.Rules = append(r.Rules, waitingRule(r.Overall.Counts, y.options.AllowPending, in.Stored))
+	tellApart(r.Rules)
 	r.note(y)
 	r.conclude()
 	return r, nil

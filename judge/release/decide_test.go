@@ -229,3 +229,28 @@ func TestBaselineLeavesOutShadows(t *testing.T) {
 		t.Errorf("%d evaluations are counted", b.Len())
 	}
 }
+
+// Two versions of one judge and model are told apart in the titles of their rules.
+func TestSeveralVersionsAreNamed(t *testing.T) {
+	tally := release.NewTally(release.Options{MinPassRate: new(float64)}, nil)
+	for i, version := range []string{"1111111111", "2222222222", "3"} {
+		e := judge.Evaluation{TraceID: fmt.Sprint(i), Judge: "mood", PromptVersion: version, Engine: "recorded", Model: "m1", Status: judge.Accepted, Verdict: judge.Pass}
+		if version == "3" {
+			e.Model = "m2"
+		}
+		tally.Add(&judge.Trace{ID: e.TraceID}, mood, judge.Planned{Engine: "recorded"}, e)
+	}
+	r, err := tally.Decide(release.Input{Traces: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var titles []string
+	for _, rule := range r.Rules {
+		if rule.Name == "pass_rate" {
+			titles = append(titles, rule.Title())
+		}
+	}
+	if got := strings.Join(titles, "; "); got != "Pass rate, mood by m1, version 11111111; Pass rate, mood by m1, version 22222222; Pass rate, mood by m2" {
+		t.Error(got)
+	}
+}

@@ -148,6 +148,9 @@ type Rule struct {
 	Outcome       Outcome `json:"outcome"`
 	// Detail is one sentence with the figures.
 	Detail string `json:"detail"`
+	// apart says that the title needs the version: there is another rule with the same
+	// judge and model.
+	apart bool
 }
 
 // Report is a gate as it came out. Its JSON is what --json writes.

@@ -77,7 +77,31 @@ func (r Rule) subject() string {
 	case r.Model == "":
 		return plain(r.Judge) + ": "
 	}
-	return plain(r.Judge) + " by " + plain(r.Model) + ": "
+	who := plain(r.Judge) + " by " + plain(r.Model)
+	if r.apart {
+		who += fmt.Sprintf(", version %.8s", plain(r.PromptVersion))
+	}
+	return who + ": "
+}
+
+// tellApart marks rules that only the version tells from each other.
+func tellApart(rules []Rule) {
+	type name struct{ judge, model string }
+	versions := map[name]string{}
+	several := map[name]bool{}
+	for _, r := range rules {
+		who := name{r.Judge, r.Model}
+		if r.PromptVersion == "" {
+			continue
+		}
+		if v, seen := versions[who]; seen && v != r.PromptVersion {
+			several[who] = true
+		}
+		versions[who] = r.PromptVersion
+	}
+	for i, r := range rules {
+		rules[i].apart = r.PromptVersion != "" && several[name{r.Judge, r.Model}]
+	}
 }
 
 // Title names a rule for people.

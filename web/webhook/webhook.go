@@ -69,12 +69,19 @@ func Check(address string, secret []byte) error {
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
 		return errors.New("the webhook's address must be like https://HOST/PATH")
+	case u.Port() != "" && !isPort(u.Port()):
+		return fmt.Errorf("the webhook's address has the port %s: give one from 1 to 65535", u.Port())
 	case u.User != nil:
 		return errors.New("the webhook's address must not hold a name or a password: messages are signed with the secret")
 	case len(secret) < 16:
 		return fmt.Errorf("the webhook's secret has %d bytes: give 16 or more by COUNTERSIGN_WEBHOOK_SECRET or --webhook-secret-file", len(secret))
 	}
 	return nil
+}
+
+func isPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && n > 0
 }
 
 // Sign is what the receiver computes too: HMAC-SHA256 of the timestamp, a dot and

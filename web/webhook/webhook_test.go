@@ -219,6 +219,7 @@ func TestMessagesOfServersThatWereLost(t *testing.T) {
 func TestCheckOfTheAddress(t *testing.T) {
 	for address, want := range map[string]bool{
 		"https://example.org/hook": true, "http://10.0.0.1:8080/": true, "example.org/hook": false, "ftp://example.org": false, "https://a:b@example.org": false, "": false,
+		"https://example.org:99999/hook": false, "https://example.org:0/": false, "https://example.org:65535/": true,
 	} {
 		if err := webhook.Check(address, secret); (err == nil) != want {
 			t.Errorf("%q: %v", address, err)
