@@ -23,11 +23,11 @@ type sayings struct {
 	releases   map[string]string // by the release's id
 	unreleased map[string]bool   // releases that were withdrawn
 	trust      map[trustKey]judge.TrustState
-	until      *time.Time // of the last event
-	draws      map[string]drawSaid
+	until      *time.Time        // of the last event
+	draws      map[string]string // digest by the ids of a draw's parts, with blanks between
 }
 
-// drawSaid is what an event says of a draw of labels, as far as weights follow from it.
+// drawSaid is what the digest of a draw holds of a part, as far as weights follow from it.
 type drawSaid struct {
 	Frame   int     `json:"frame"`
 	N       int     `json:"n"`
@@ -45,7 +45,7 @@ type trustKey struct{ project, subject, model, version string }
 func newSayings() sayings {
 	return sayings{decisions: map[string]string{}, signatures: map[string]string{}, undone: map[string]bool{}, answers: map[string]string{},
 		comments: map[string]string{}, withdrawn: map[string]bool{}, releases: map[string]string{}, unreleased: map[string]bool{},
-		trust: map[trustKey]judge.TrustState{}, until: new(time.Time), draws: map[string]drawSaid{}}
+		trust: map[trustKey]judge.TrustState{}, until: new(time.Time), draws: map[string]string{}}
 }
 
 // note takes an event's digest. Data that are none are the chain's business.
