@@ -156,9 +156,9 @@ func (d *desk) mixed(t *testing.T, n int) {
 	plan := judge.Planned{Judge: deskJudge.Name, PromptVersion: deskJudge.PromptVersion, Engine: judge.EngineRules, Model: "m", Judgment: judge.NoJudgment}
 	storetest.Population(t, d.Store, plan, "p", n, func(i int) storetest.Judged {
 		if i%3 == 0 {
-			return storetest.Judged{Score: 0.1, Verdict: judge.Fail}
+			return storetest.Judged{Score: 0.1, Verdict: judge.Fail, Run: "night"}
 		}
-		return storetest.Judged{Score: 0.9, Verdict: judge.Pass}
+		return storetest.Judged{Score: 0.9, Verdict: judge.Pass, Run: "night"}
 	})
 }
 
@@ -243,6 +243,42 @@ func TestDrawTellsNoVerdict(t *testing.T) {
 		t.Errorf("when all is answered a lead is told %+v", got)
 	}
 	d.holds()
+}
+
+// TestRunsTellNoDrawnVerdict: to who may be asked to answer, the counts of a run are the
+// same before and after a draw, so that none tells what the judge said of an item; an
+// auditor sees what waits. When people have answered, all see the same.
+func TestRunsTellNoDrawnVerdict(t *testing.T) {
+	d := openDesk(t)
+	d.mixed(t, 30)
+	counts := func(a store.Actor) string {
+		t.Helper()
+		r, err := d.Run(d.ctx, a, "default", "night")
+		d.must(err)
+		all, err := d.Runs(d.ctx, a, "default", 0)
+		d.must(err)
+		judges, err := d.RunJudges(d.ctx, a, "default", "night")
+		d.must(err)
+		j := judges[0]
+		if len(all) != 1 || all[0].Pass != r.Pass || all[0].Waiting != r.Waiting || j.Pass != r.Pass || j.Fail != r.Fail || j.Waiting != r.Waiting {
+			t.Errorf("the list, the run and its judge differ: %+v, %+v, %+v", all, r, j)
+		}
+		return fmt.Sprint(r.Pass, r.Borderline, r.Fail, r.Waiting, r.Evaluations)
+	}
+	_, err := d.DrawLabels(d.ctx, d.lea, "default", askFor(8, 4, "form 1"))
+	d.must(err)
+	for _, c := range []struct {
+		who  store.Actor
+		want string
+	}{{d.lea, "20 0 10 0 30"}, {d.ann, "20 0 10 0 30"}, {d.auditor, "12 0 6 12 30"}} {
+		if got := counts(c.who); got != c.want {
+			t.Errorf("%s reads %s, want %s", c.who.Name, got, c.want)
+		}
+	}
+	d.answer(t, "p", nil)
+	if lead, auditor := counts(d.lea), counts(d.auditor); lead != auditor || lead != "24 0 6 0 30" {
+		t.Errorf("when all is answered a lead reads %s and an auditor %s", lead, auditor)
+	}
 }
 
 // TestDrawOfOneVerdictIsVisible: where only one verdict has anything left, or too few
