@@ -5,31 +5,41 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // noteDraw takes what the event of a draw says. Its fields are read for no other event,
 // where the same names may mean something else.
 func (s sayings) noteDraw(e AuditEvent) {
 	var d struct {
-		ID string `json:"draw_id"`
-		drawSaid
+		IDs    []string `json:"draw_ids"`
+		Digest string   `json:"draws_sha256"`
 	}
 	if json.Unmarshal(e.Data, &d) == nil {
-		s.draws[d.ID] = d.drawSaid
+		s.draws[strings.Join(d.IDs, " ")] = d.Digest
 	}
+}
+
+// drawsDigest is the hash of all parts of a draw, which its event holds. How many of
+// which verdict were drawn can't be tried out against it without the nonce.
+func drawsDigest(nonce string, parts []drawSaid) (string, error) {
+	return digestOf([]any{nonce, parts})
 }
 
 // checkDraws holds draws of labels, and what each drew, to the chain: by what chance
 // labels count follows from them.
 func (s *Store) checkDraws(ctx context.Context, said sayings) (string, error) {
 	type row struct {
-		id, nonce string
+		nonce string
 		drawSaid
 	}
-	draws, err := collect(ctx, s.reader, func(r *sql.Rows, d *row) error {
-		return r.Scan(&d.id, &d.nonce, &d.Frame, &d.N, &d.Number, &d.Earlier, &d.Digest, &d.Model, &d.Version, &d.Verdict)
-	}, `SELECT id, nonce, frame, n, number, earlier, ids_sha256, model, prompt_version, verdict FROM label_draws ORDER BY id`)
-	if err != nil {
+	rows := map[string]row{}
+	if _, err := collect(ctx, s.reader, func(r *sql.Rows, id *string) error {
+		var d row
+		err := r.Scan(id, &d.nonce, &d.Frame, &d.N, &d.Number, &d.Earlier, &d.Digest, &d.Model, &d.Version, &d.Verdict)
+		rows[*id] = d
+		return err
+	}, `SELECT id, nonce, frame, n, number, earlier, ids_sha256, model, prompt_version, verdict FROM label_draws ORDER BY id`); err != nil {
 		return "", err
 	}
 	type member struct{ draw, evaluation string }
@@ -42,18 +52,26 @@ func (s *Store) checkDraws(ctx context.Context, said sayings) (string, error) {
 	for _, m := range members {
 		drawn[m.draw] = append(drawn[m.draw], frameItem{id: m.evaluation})
 	}
-	for _, d := range draws {
-		want, ok := said.draws[d.id]
-		switch {
-		case !ok:
-			return fmt.Sprintf("draw %s of labels is in no event of the chain: it was slipped in", d.id), nil
-		case d.drawSaid != want || idsDigest(d.nonce, drawn[d.id]) != want.Digest:
-			return fmt.Sprintf("draw %s of labels, or what it drew, was changed: its event says otherwise", d.id), nil
+	for key, want := range said.draws {
+		var parts []drawSaid
+		nonce := ""
+		for id := range strings.SplitSeq(key, " ") {
+			d, ok := rows[id]
+			if !ok {
+				return fmt.Sprintf("draw %s of labels is in the chain and not in the database: it was removed", id), nil
+			}
+			if nonce = d.nonce; idsDigest(nonce, drawn[id]) != d.Digest {
+				return fmt.Sprintf("draw %s of labels, or what it drew, was changed: its event says otherwise", id), nil
+			}
+			parts = append(parts, d.drawSaid)
+			delete(rows, id)
 		}
-		delete(said.draws, d.id)
+		if got, err := drawsDigest(nonce, parts); err != nil || got != want {
+			return fmt.Sprintf("a draw of labels (%s), or what it drew, was changed: its event says otherwise", key), err
+		}
 	}
-	for id := range said.draws {
-		return fmt.Sprintf("draw %s of labels is in the chain and not in the database: it was removed", id), nil
+	for id := range rows {
+		return fmt.Sprintf("draw %s of labels is in no event of the chain: it was slipped in", id), nil
 	}
 	return "", nil
 }

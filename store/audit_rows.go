@@ -22,10 +22,10 @@ type sayings struct {
 	trust      map[trustKey]trustSaid
 	rows       map[chainedKey]string // digests of other records
 	of         querier               // the moment at which the chain was read
-	draws      map[string]drawSaid
+	draws      map[string]string     // digest by the ids of a draw's parts, with blanks between
 }
 
-// drawSaid is what an event says of a draw of labels, as far as weights follow from it.
+// drawSaid is what the digest of a draw holds of a part, as far as weights follow from it.
 type drawSaid struct {
 	Frame   int     `json:"frame"`
 	N       int     `json:"n"`
@@ -40,7 +40,7 @@ type drawSaid struct {
 func newSayings() sayings {
 	return sayings{decisions: map[string]string{}, signatures: map[string]string{}, undone: map[string]bool{}, answers: map[string]string{},
 		comments: map[string]string{}, withdrawn: map[string]bool{}, releases: map[string]string{}, unreleased: map[string]bool{},
-		trust: map[trustKey]trustSaid{}, rows: map[chainedKey]string{}, draws: map[string]drawSaid{}}
+		trust: map[trustKey]trustSaid{}, rows: map[chainedKey]string{}, draws: map[string]string{}}
 }
 
 // note takes an event's digest. Data that are none are the chain's business.

@@ -247,13 +247,13 @@ func (on sameTraces) readLabelled(ctx context.Context, q querier, c *Compared) e
 	rows, err := collect(ctx, q, func(r *sql.Rows, v *row) error {
 		v.Labelled = true
 		v.Judges = make([]calibration.Answer, len(on.who))
-		into := []any{&v.TraceID, &v.Domain, &v.Stakes, &v.Cluster, &v.Human.Label, &v.Human.Verdict, &v.Human.Abstained, &v.visible}
+		into := []any{&v.TraceID, &v.Domain, &v.Stakes, &v.Cluster, &v.Human.Label, &v.Human.Verdict, &v.Human.Abstained, &v.Human.Tied, &v.visible}
 		for i := range v.Judges {
 			into = append(into, &v.Judges[i].Label, &v.Judges[i].Verdict)
 		}
 		return r.Scan(into...)
 	}, `
-SELECT t.external_id, t.domain, t.stakes, c.cluster, c.label, c.verdict, c.abstained OR c.tied, c.visible`+said+`
+SELECT t.external_id, t.domain, t.stakes, c.cluster, c.label, c.verdict, c.abstained OR c.tied, c.tied AND NOT c.abstained, c.visible`+said+`
 `+from+` AND c.project_id = ? AND c.judge = ? AND e0.trace_id = c.trace_id AND NOT `+on.waits()+`
 ORDER BY e0.trace_id`, slices.Concat(args, []any{on.projectID, on.judge}, on.waiting.args)...)
 	for _, v := range rows {

@@ -161,6 +161,21 @@ func TestCompareCountsATraceOnce(t *testing.T) {
 	}
 }
 
+// Two people who say the opposite are tied, and nobody abstained.
+func TestCompareTellsTies(t *testing.T) {
+	d := openDesk(t)
+	d.blind("never")
+	d.rate(rated{id: "t1", human: judge.Pass, said: bothSay(judge.Pass, judge.Pass)}, rated{id: "t2", human: judge.Pass, said: bothSay(judge.Pass, judge.Pass)})
+	_, err := d.ImportTraces(d.ctx, store.Operator("test"), "default", []store.ImportItem{{Trace: judge.Trace{ID: "t1", Output: "the output of t1", Domain: "general",
+		Labels: []judge.HumanLabel{{Judge: "equivalence", Verdict: judge.Fail, Reviewer: "somebody else"}}}}})
+	d.must(err)
+	for _, x := range d.compare(d.auditor, v1, v2).Labelled {
+		if tied := x.TraceID == "t1"; x.Human.Tied != tied || x.Human.Abstained != tied {
+			t.Errorf("%s: %+v", x.TraceID, x.Human)
+		}
+	}
+}
+
 // A trace on which the reader may still answer blind tells nothing, not even in a
 // sum; who decides nothing sees it.
 func TestCompareWithholdsWhatWaitsBlind(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/countersign/countersign/judge"
@@ -21,42 +22,68 @@ const maxDrawToken = 100
 // labelsDrawn is the audit action of a draw.
 const labelsDrawn = "labels.drawn"
 
+// FewestBlind is how many items a draw takes at least, or all there are. With fewer,
+// each would tell too much of the others by counts that change.
+const FewestBlind = 10
+
+// drawnVerdicts are those of a judge that labels are drawn from.
+var drawnVerdicts = []judge.Verdict{judge.Pass, judge.Borderline, judge.Fail}
+
 // DrawAsk is a draw of blind labels on what a judge said and nobody has labelled.
 type DrawAsk struct {
 	Judge, Model, PromptVersion string // Model as calibration names it
-	// Verdict of the judge: accepted evaluations with it are drawn from.
-	Verdict judge.Verdict
-	N       int // 1..MostDrawn
+	// Take is how many accepted evaluations to draw of each verdict of the judge, in
+	// all 1..MostDrawn. They are one draw: of a draw from one verdict alone everybody
+	// who reads counts would know what the judge said.
+	Take map[judge.Verdict]int
+	// Visible accepts that the labels count as given with the verdict in sight, which
+	// is so where only one verdict, or fewer than FewestBlind items, can be drawn.
+	Visible bool
 	// Token of the form: the same one draws once, however often it is sent.
 	Token string
 }
 
 // LabelDraw is a draw that was made.
 type LabelDraw struct {
-	ID                          string
 	Judge, Model, PromptVersion string
-	Verdict                     judge.Verdict
-	Number                      int // of this judge, from 1
+	Number                      int // of this judge; parts of a draw count
 	Frame, N                    int // evaluations that could be drawn, and that were
 	Seed                        string
-	Earlier                     float64 // see sampling.SecondDraw
 	By                          string
 	At                          time.Time
 	// Waiting items of it are not settled yet.
 	Waiting int
+	// Parts by verdict; nil while an item waits blind, for who may be asked to
+	// decide it.
+	Parts []DrawnPart
+	// Visible says that the labels count as given with the verdict in sight; it is
+	// told when the draw is made.
+	Visible bool
 	// Again says that this form had drawn before, and drew nothing now.
 	Again bool
+}
+
+// DrawnPart is what a draw took of one verdict.
+type DrawnPart struct {
+	ID       string
+	Verdict  judge.Verdict
+	Number   int
+	Frame, N int
+	Earlier  float64 // see sampling.SecondDraw
 }
 
 // errFrameChanged says that something that was drawn can't be any more.
 var errFrameChanged = errors.New("what was drawn changed meanwhile")
 
-// DrawLabels draws n accepted evaluations of one judge, model, version and verdict at
-// random, of those that nobody has labelled, and sends them to people, blind: their
-// results wait for the person, as those of a random audit do. Who is known to have
+// DrawLabels draws accepted evaluations of one judge, model and version at random, by
+// verdict as asked, of those that nobody has labelled, and sends them to people, blind:
+// their results wait for the person, as those of a random audit do. Who is known to have
 // looked at one counts as having seen its verdict. It draws all where there are fewer;
-// none at all is an ErrConflict. Items carry the chance by which their labels count
-// beside the earlier ones (sampling.SecondDraw). Roles: lead, admin.
+// none at all is an ErrConflict, and so is a draw whose verdicts would be known if
+// ask.Visible does not accept that. One verdict alone while others have something left,
+// and fewer than FewestBlind while there are more, is an ErrInvalid. Items carry the
+// chance by which their labels count beside the earlier ones (sampling.SecondDraw).
+// Roles: lead, admin.
 func (s *Store) DrawLabels(ctx context.Context, a Actor, project string, ask DrawAsk) (d LabelDraw, err error) {
 	defer wrap(&err, "draw labels of judge %q", ask.Judge)
 	if err := s.authorise(ctx, a, leads, labelsDrawn, "judge:"+ask.Judge); err != nil {
@@ -69,7 +96,11 @@ func (s *Store) DrawLabels(ctx context.Context, a Actor, project string, ask Dra
 	if err != nil {
 		return d, err
 	}
-	if d, err := drawByToken(ctx, s.reader, p.ID, ask.Token); !errors.Is(err, sql.ErrNoRows) {
+	if d, err := drawByToken(ctx, s.reader, a, p.ID, ask.Token); !errors.Is(err, sql.ErrNoRows) {
+		return d, err
+	}
+	// Who has just looked at one counts as having seen it.
+	if err := s.WriteLooks(ctx); err != nil {
 		return d, err
 	}
 	for range maxTries {
@@ -81,72 +112,150 @@ func (s *Store) DrawLabels(ctx context.Context, a Actor, project string, ask Dra
 }
 
 func (ask DrawAsk) check() error {
+	n := 0
+	for v, more := range ask.Take {
+		if !slices.Contains(drawnVerdicts, v) {
+			return invalid("verdict", "is %q: it is pass, borderline or fail", v)
+		}
+		if more < 0 || more > MostDrawn {
+			return invalid("n", "is %d: it lies between 0 and 2,000 for each verdict", more)
+		}
+		n += more
+	}
 	switch {
-	case ask.N < 1 || ask.N > MostDrawn:
-		return invalid("n", "is %d: it lies between 1 and 2,000", ask.N)
-	case ask.Verdict != judge.Pass && ask.Verdict != judge.Borderline && ask.Verdict != judge.Fail:
-		return invalid("verdict", "is %q: it is pass, borderline or fail", ask.Verdict)
-	case ask.Token == "" || len(ask.Token) > maxDrawToken:
-		return invalid("token", "is missing or longer than %d bytes: open the page again", maxDrawToken)
+	case n < 1 || n > MostDrawn:
+		return invalid("n", "is %d: it lies between 1 and 2,000", n)
+	case ask.Token == "" || len(ask.Token) > maxDrawToken || strings.Contains(ask.Token, "/"):
+		return invalid("token", "is missing, has a slash or is longer than %d bytes: open the page again", maxDrawToken)
 	}
 	return nil
 }
 
+// drawing is a part of a draw while it is made.
+type drawing struct {
+	DrawnPart
+	items  []frameItem
+	digest string
+}
+
+// plan draws what is asked for from the frames, which are in the order of drawnVerdicts.
+func (ask DrawAsk) plan(frames []labelFrame, seed, nonce string) (parts []drawing, items []frameItem, err error) {
+	with, all := 0, 0
+	for i, v := range drawnVerdicts {
+		f := &frames[i]
+		if len(f.items) == 0 {
+			continue
+		}
+		with, all = with+1, all+len(f.items)
+		if ask.Take[v] == 0 {
+			continue
+		}
+		drawn, plan, err := f.draw(ask.Take[v], seed, nonce)
+		if err != nil {
+			return nil, nil, err
+		}
+		parts = append(parts, drawing{DrawnPart: DrawnPart{Verdict: v, Frame: len(f.items), N: len(drawn), Earlier: plan.Earlier}, items: drawn, digest: idsDigest(nonce, drawn)})
+		items = append(items, drawn...)
+	}
+	// Nothing that follows may be in the order of verdicts.
+	slices.SortFunc(items, func(a, b frameItem) int { return slices.Compare(a.place[:], b.place[:]) })
+	visible := len(parts) == 1 || len(items) < FewestBlind
+	switch {
+	case len(parts) == 0:
+		return nil, nil, fmt.Errorf("nothing that judge %s gave such a verdict and that was accepted is without a label: there is nothing to draw: %w", ask.Judge, ErrConflict)
+	case len(parts) == 1 && with > 1:
+		return nil, nil, invalid("n", "takes from what the judge gave one verdict alone: who answers would know it; draw from the others too")
+	case len(items) < FewestBlind && len(items) < all:
+		return nil, nil, invalid("n", "is %d: a draw takes at least %d, or all there are", len(items), FewestBlind)
+	case visible && !ask.Visible:
+		return nil, nil, fmt.Errorf("too little is left for a blind draw: the labels would count as given with the verdict in sight: %w", ErrConflict)
+	}
+	return parts, items, nil
+}
+
 func (s *Store) drawOnce(ctx context.Context, a Actor, p Project, ask DrawAsk) (d LabelDraw, err error) {
-	frame, err := s.frameOf(ctx, p, ask)
+	frames, err := s.framesOf(ctx, p, ask)
 	if err != nil {
 		return d, err
-	}
-	if len(frame.items) == 0 {
-		return d, fmt.Errorf("nothing that judge %s gave %s and that was accepted is without a label: there is nothing to draw: %w", ask.Judge, ask.Verdict, ErrConflict)
 	}
 	seed, nonce := rand.Text(), rand.Text()
-	drawn, plan, err := frame.draw(ask.N, seed, nonce)
+	parts, items, err := ask.plan(frames, seed, nonce)
 	if err != nil {
 		return d, err
 	}
-	made := LabelDraw{Judge: ask.Judge, Model: ask.Model, PromptVersion: ask.PromptVersion, Verdict: ask.Verdict, Frame: len(frame.items), N: len(drawn),
-		Seed: seed, Earlier: plan.Earlier, By: a.Name, At: frame.at, Waiting: len(drawn)}
+	made := LabelDraw{Judge: ask.Judge, Model: ask.Model, PromptVersion: ask.PromptVersion, N: len(items), Waiting: len(items),
+		Seed: seed, By: a.Name, At: frames[0].at, Visible: len(parts) == 1 || len(items) < FewestBlind}
 	err = s.writeAlone(ctx, func(t *tx) error {
 		d = made
 		if err := t.lockProject(ctx, p.ID); err != nil {
 			return err
 		}
-		before, err := drawByToken(ctx, t, p.ID, ask.Token)
+		before, err := drawByToken(ctx, t, a, p.ID, ask.Token)
 		if !errors.Is(err, sql.ErrNoRows) {
 			d = before
 			return err
 		}
-		if err := t.holdDrawn(ctx, drawn); err != nil {
+		if err := t.holdDrawn(ctx, items); err != nil {
 			return err
 		}
 		if err := t.scan(ctx, `SELECT COALESCE(max(number), 0) + 1 FROM label_draws WHERE project_id = ? AND judge = ?`, []any{p.ID, ask.Judge}, []any{&d.Number}); err != nil {
 			return err
 		}
-		d.ID = t.newID()
-		digest := idsDigest(nonce, drawn)
-		if _, err := t.exec(ctx, `
-INSERT INTO label_draws (id, project_id, judge, number, model, prompt_version, verdict, token, frame, n, seed, nonce, earlier, ids_sha256, drawn_by, frame_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			d.ID, p.ID, d.Judge, d.Number, d.Model, d.PromptVersion, string(d.Verdict), ask.Token, d.Frame, d.N, seed, nonce, d.Earlier, digest, a.Name, frame.at); err != nil {
+		rows := newBulk("label_draws", "", "id", "project_id", "judge", "number", "model", "prompt_version", "verdict", "token", "frame", "n", "seed", "nonce",
+			"earlier", "ids_sha256", "drawn_by", "frame_at")
+		members := newBulk("drawn_labels", "", "draw_id", "evaluation_id")
+		var ids []string
+		var said []drawSaid
+		for i := range parts {
+			x := &parts[i]
+			x.ID, x.Number = t.newID(), d.Number+i
+			d.Frame += x.Frame
+			if d.Visible || !a.MayDecide() {
+				d.Parts = append(d.Parts, x.DrawnPart)
+			}
+			ids = append(ids, x.ID)
+			said = append(said, drawSaid{Frame: x.Frame, N: x.N, Number: x.Number, Earlier: x.Earlier, Digest: x.digest, Model: d.Model, Version: d.PromptVersion, Verdict: string(x.Verdict)})
+			rows.add(x.ID, p.ID, d.Judge, x.Number, d.Model, d.PromptVersion, string(x.Verdict), partToken(ask.Token, x.Verdict), x.Frame, x.N, seed, nonce,
+				x.Earlier, x.digest, a.Name, d.At)
+			for _, it := range x.items {
+				members.add(x.ID, it.id)
+			}
+		}
+		digest, err := drawsDigest(nonce, said)
+		if err != nil {
 			return err
 		}
+		for _, b := range []*bulk{rows, members} {
+			if err := b.write(ctx, t); err != nil {
+				return err
+			}
+		}
+		// How many of which verdict is in the digest alone: who decides reads events.
 		t.audit(event{project: p.Name, actor: a, action: labelsDrawn, subject: "judge:" + d.Judge, data: map[string]any{
-			"draw_id": d.ID, "number": d.Number, "model": d.Model, "prompt_version": d.PromptVersion, "verdict": string(d.Verdict),
-			"frame": d.Frame, "n": d.N, "seed": seed, "ids_sha256": digest, "earlier": d.Earlier,
-			"had_a_chance": plan.Known, "had_none": plan.New}})
-		return t.sendDrawn(ctx, a, p, d, drawn)
+			"draw_ids": ids, "number": d.Number, "model": d.Model, "prompt_version": d.PromptVersion, "n": d.N, "seed": seed,
+			"visible": d.Visible, "draws_sha256": digest}})
+		return t.sendDrawn(ctx, a, p, d, items)
 	})
 	return d, err
 }
 
-func (s *Store) frameOf(ctx context.Context, p Project, ask DrawAsk) (f labelFrame, err error) {
+// partToken is the token of a part of a draw.
+func partToken(token string, v judge.Verdict) string { return token + "/" + string(v) }
+
+func (s *Store) framesOf(ctx context.Context, p Project, ask DrawAsk) (frames []labelFrame, err error) {
 	read, err := s.reader.snapshot(ctx)
 	if err != nil {
-		return f, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, ignoreDone(read.Rollback())) }()
-	return s.readFrame(ctx, read, p, ask)
+	for _, v := range drawnVerdicts {
+		f, err := s.readFrame(ctx, read, p, drawFrom{ask.Judge, ask.Model, ask.PromptVersion, v})
+		if err != nil {
+			return nil, err
+		}
+		frames = append(frames, f)
+	}
+	return frames, nil
 }
 
 // holdDrawn locks what was drawn and looks whether all of it can still be.
@@ -177,8 +286,7 @@ SELECT count(*) FROM evaluations e WHERE e.id IN (`+placeholders(len(batch))+`) 
 
 // sendDrawn sends what was drawn to people.
 func (t *tx) sendDrawn(ctx context.Context, a Actor, p Project, d LabelDraw, drawn []frameItem) error {
-	reason := judge.Reason{Code: judge.ReasonRandomAudit, Detail: fmt.Sprintf("drawn by %s with %d of %d that the judge gave %s", a.Name, d.N, d.Frame, d.Verdict)}
-	members := newBulk("drawn_labels", "", "draw_id", "evaluation_id")
+	reason := judge.Reason{Code: judge.ReasonRandomAudit, Detail: fmt.Sprintf("drawn by %s with %d of %d", a.Name, d.N, d.Frame)}
 	reasons := newBulk("evaluation_reasons", "", "evaluation_id", "position", "code", "detail")
 	reviews := newBulk("reviews", reopenedTail, "id", "project_id", "evaluation_id", "trace_id", "external_id", "judge", "domain", "stakes", "title", "state",
 		"urgency", "lead_reason", "blind", "stratum", "inclusion_probability", "due_at", "opened_at", "policy_version", "opinions_required", "language")
@@ -198,10 +306,9 @@ FROM evaluations e JOIN traces tr ON tr.id = e.trace_id WHERE e.id IN (`+placeho
 		}
 		for _, v := range found {
 			due := t.now.Add(time.Duration(p.Policy.DueHours(reason.Code, v.stakes, v.domain)) * time.Hour)
-			members.add(d.ID, v.id)
 			reasons.add(v.id, v.reasons, reason.Code, reason.Detail)
 			reviews.add(t.newID(), p.ID, v.id, v.traceID, v.externalID, d.Judge, v.domain, string(v.stakes), v.title, "open",
-				urgency(reason.Code, v.stakes), reason.Code, true, judge.StratumRandomAudit, chances[v.id], due, t.now, p.Policy.Version,
+				urgency(reason.Code, v.stakes), reason.Code, !d.Visible, judge.StratumRandomAudit, chances[v.id], due, t.now, p.Policy.Version,
 				p.Policy.OpinionsFor(reason.Code, v.domain, v.stakes), v.language)
 			t.recount(v.traceID)
 		}
@@ -209,7 +316,7 @@ FROM evaluations e JOIN traces tr ON tr.id = e.trace_id WHERE e.id IN (`+placeho
 	}); err != nil {
 		return err
 	}
-	for _, rows := range []*bulk{members, reasons, reviews} {
+	for _, rows := range []*bulk{reasons, reviews} {
 		if err := rows.write(ctx, t); err != nil {
 			return err
 		}
@@ -219,7 +326,7 @@ FROM evaluations e JOIN traces tr ON tr.id = e.trace_id WHERE e.id IN (`+placeho
 	}
 	t.tally(p.ID, tallyStatus, string(judge.Accepted), -len(ids))
 	t.tally(p.ID, tallyStatus, string(judge.InReview), len(ids))
-	t.tally(p.ID, tallyQueue, queueName(reason.Code, true), len(ids))
+	t.tally(p.ID, tallyQueue, queueName(reason.Code, !d.Visible), len(ids))
 	return nil
 }
 
@@ -247,27 +354,66 @@ ON CONFLICT (evaluation_id, user_id) DO NOTHING`, anys(ids)...)
 	return err
 }
 
-const labelDrawColumns = `d.id, d.judge, d.model, d.prompt_version, d.verdict, d.number, d.frame, d.n, d.seed, d.earlier, d.drawn_by, d.frame_at,
-    (SELECT count(*) FROM drawn_labels x JOIN reviews r ON r.evaluation_id = x.evaluation_id WHERE x.draw_id = d.id AND r.state IN ('open', 'claimed', 'adjudication'))`
+const labelDrawColumns = `d.id, d.judge, d.model, d.prompt_version, d.verdict, d.number, d.frame, d.n, d.seed, d.earlier, d.drawn_by, d.frame_at, d.token,
+    (SELECT count(*) FROM drawn_labels x JOIN reviews r ON r.evaluation_id = x.evaluation_id WHERE x.draw_id = d.id AND r.state IN ('open', 'claimed', 'adjudication')),
+    (SELECT count(*) FROM drawn_labels x JOIN reviews r ON r.evaluation_id = x.evaluation_id WHERE x.draw_id = d.id AND `
 
-func scanLabelDraw(scan func(...any) error, d *LabelDraw) error {
-	err := scan(&d.ID, &d.Judge, &d.Model, &d.PromptVersion, &d.Verdict, &d.Number, &d.Frame, &d.N, &d.Seed, &d.Earlier, &d.By, &d.At, &d.Waiting)
-	d.At = d.At.UTC()
-	return err
+// drawRow is a row of label_draws: a part of a draw.
+type drawRow struct {
+	LabelDraw
+	part  DrawnPart
+	token string
+	blind int // items that keep their verdict
+}
+
+// drawsWhere reads draws, the newest first, and joins the parts of each.
+func drawsWhere(ctx context.Context, q querier, a Actor, where string, args ...any) (draws []LabelDraw, err error) {
+	rows, err := collect(ctx, q, func(r *sql.Rows, d *drawRow) error {
+		return r.Scan(&d.part.ID, &d.Judge, &d.Model, &d.PromptVersion, &d.part.Verdict, &d.part.Number, &d.part.Frame, &d.part.N, &d.Seed, &d.part.Earlier,
+			&d.By, &d.At, &d.token, &d.Waiting, &d.blind)
+	}, `
+SELECT `+labelDrawColumns+blindly("r")+`) FROM label_draws d WHERE `+where+` ORDER BY d.number DESC LIMIT ?`, append(args, mostLabelDraws)...)
+	last, blind := "", 0
+	for _, r := range rows {
+		token := strings.TrimSuffix(r.token, "/"+string(r.part.Verdict))
+		if token != last || len(draws) == 0 {
+			r.At = r.At.UTC()
+			draws, last, blind = append(draws, r.LabelDraw), token, 0
+			draws[len(draws)-1].Waiting = 0
+		}
+		d := &draws[len(draws)-1]
+		d.Number, d.Frame, d.N, d.Waiting = r.part.Number, d.Frame+r.part.Frame, d.N+r.part.N, d.Waiting+r.Waiting
+		d.Parts = slices.Insert(d.Parts, 0, r.part)
+		if blind += r.blind; blind > 0 && a.MayDecide() {
+			d.Parts = nil
+		}
+	}
+	return draws, err
 }
 
 // drawByToken finds the draw that a form has made; sql.ErrNoRows: none.
-func drawByToken(ctx context.Context, q querier, projectID, token string) (d LabelDraw, err error) {
-	err = scanLabelDraw(q.QueryRowContext(ctx, `SELECT `+labelDrawColumns+` FROM label_draws d WHERE d.project_id = ? AND d.token = ?`, projectID, token).Scan, &d)
-	d.Again = err == nil
-	return d, err
+func drawByToken(ctx context.Context, q querier, a Actor, projectID, token string) (d LabelDraw, err error) {
+	args := []any{projectID}
+	for _, v := range drawnVerdicts {
+		args = append(args, partToken(token, v))
+	}
+	draws, err := drawsWhere(ctx, q, a, `d.project_id = ? AND d.token IN (?, ?, ?)`, args...)
+	if err != nil {
+		return d, err
+	}
+	if len(draws) == 0 {
+		return d, sql.ErrNoRows
+	}
+	draws[0].Again = true
+	return draws[0], nil
 }
 
-// mostLabelDraws is how many of a judge's draws are listed.
-const mostLabelDraws = 200
+// mostLabelDraws is how many parts of a judge's draws are read.
+const mostLabelDraws = 600
 
-// LabelDraws are the newest draws of a judge, the newest first. Roles: lead, auditor,
-// admin.
+// LabelDraws are the newest draws of a judge, the newest first. What each took by
+// verdict is kept from who may decide while an item of it waits blind. Roles: lead,
+// auditor, admin.
 func (s *Store) LabelDraws(ctx context.Context, a Actor, project, judgeName string) (_ []LabelDraw, err error) {
 	defer wrap(&err, "list the draws of judge %q", judgeName)
 	if err := s.authorise(ctx, a, readers, "calibration.read", "judge:"+judgeName); err != nil {
@@ -277,6 +423,5 @@ func (s *Store) LabelDraws(ctx context.Context, a Actor, project, judgeName stri
 	if err != nil {
 		return nil, err
 	}
-	return collect(ctx, s.reader, func(r *sql.Rows, d *LabelDraw) error { return scanLabelDraw(r.Scan, d) }, `
-SELECT `+labelDrawColumns+` FROM label_draws d WHERE d.project_id = ? AND d.judge = ? ORDER BY d.number DESC LIMIT ?`, p.ID, judgeName, mostLabelDraws)
+	return drawsWhere(ctx, s.reader, a, `d.project_id = ? AND d.judge = ?`, p.ID, judgeName)
 }

@@ -17,13 +17,13 @@ import (
 )
 
 // audited is a population of which the judge fails one in ten, which people have
-// labelled, and passes the rest, with a random audit of a tenth, and of 45% near a
+// labelled half of, and passes the rest, with a random audit of a tenth, and of 45% near a
 // boundary, where more of the work is bad. bad says what people will say of a trace,
 // truth which share of what passes they would fail.
 func audited(t *testing.T, s *store.Store, source *rand.Rand, model string, n int) (bad map[string]bool, truth float64) {
 	t.Helper()
 	bad = map[string]bool{}
-	passes, missed, certain := 0.0, 0.0, 1.0
+	passes, missed, half := 0.0, 0.0, 0.5
 	plan := judge.Planned{Judge: deskJudge.Name, PromptVersion: deskJudge.PromptVersion, Engine: judge.EngineRules, Model: model, Judgment: judge.NoJudgment}
 	storetest.Population(t, s, plan, model, n, func(i int) storetest.Judged {
 		id := fmt.Sprintf("%s-%06d", model, i)
@@ -32,8 +32,11 @@ func audited(t *testing.T, s *store.Store, source *rand.Rand, model string, n in
 			if source.IntN(5) == 0 {
 				verdict = judge.Pass
 			}
+			if bad[id] = verdict == judge.Fail; source.IntN(2) == 0 {
+				return storetest.Judged{Score: 0.2, Verdict: judge.Fail}
+			}
 			return storetest.Judged{Score: 0.2, Verdict: judge.Fail, People: []judge.HumanLabel{{Judge: deskJudge.Name, Verdict: verdict, Reviewer: "panel",
-				Stratum: judge.StratumFlagged, InclusionProbability: &certain}}}
+				Stratum: judge.StratumFlagged, InclusionProbability: &half}}}
 		}
 		j, chance := storetest.Judged{Score: 0.95, Verdict: judge.Pass}, 0.1
 		if source.IntN(3) == 0 {
@@ -93,9 +96,10 @@ func (d *desk) misses(t *testing.T, model string) (p calibration.Population, cou
 	return
 }
 
-func (d *desk) draw(t *testing.T, model string, n int, token string) store.LabelDraw {
+func (d *desk) draw(t *testing.T, model string, passed, failed int, token string) store.LabelDraw {
 	t.Helper()
-	got, err := d.DrawLabels(d.ctx, d.lea, "default", store.DrawAsk{Judge: deskJudge.Name, Model: model, PromptVersion: deskJudge.PromptVersion, Verdict: judge.Pass, N: n, Token: token})
+	got, err := d.DrawLabels(d.ctx, d.lea, "default", store.DrawAsk{Judge: deskJudge.Name, Model: model, PromptVersion: deskJudge.PromptVersion,
+		Take: map[judge.Verdict]int{judge.Pass: passed, judge.Fail: failed}, Token: token})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,10 +124,10 @@ func TestDrawOnTopOfAnAuditStaysUnbiased(t *testing.T) {
 		passed := labelplan.Strata(before, func(judge.Verdict) float64 { return 0 })[0]
 		passed.Before = passed.Drawn()
 		promised, ok := passed.After(40, calibration.Level)
-		if got := d.draw(t, model, 20, model+"-1"); got.N != 20 || got.Number != 2*round+1 || got.Frame <= 20 {
+		if got := d.draw(t, model, 20, 2, model+"-1"); got.N != 22 || got.Number != 4*round+1 || got.Frame <= 22 {
 			t.Fatalf("the first draw is %+v", got)
 		}
-		d.draw(t, model, 20, model+"-2") // while the first waits
+		d.draw(t, model, 20, 2, model+"-2") // while the first waits
 		d.answer(t, model, bad)
 		r, after := d.misses(t, model)
 		off += 1 - r.Weighted.NPV.Value - truth
@@ -165,7 +169,7 @@ func TestAnOpenDrawChangesNoFigure(t *testing.T) {
 		return r
 	}
 	before := read().Population
-	drawn := d.draw(t, "m", 20, "form")
+	drawn := d.draw(t, "m", 20, 0, "form")
 	after := read()
 	if p := after.Population; p.DrawnWaiting != 20 || p.PassRate.Corrected != before.PassRate.Corrected || p.PassRate.HumanOnly != before.PassRate.HumanOnly || p.PassRate.JudgeOnly != before.PassRate.JudgeOnly ||
 		*p.ByVerdict[0].Represents != *before.ByVerdict[0].Represents || p.Weighted.WrongPasses != before.Weighted.WrongPasses {
@@ -189,75 +193,165 @@ func TestAnOpenDrawChangesNoFigure(t *testing.T) {
 	d.holds()
 }
 
+// mixed are n evaluations of deskJudge by model m in run "night", of which every third
+// is a fail.
+func (d *desk) mixed(t *testing.T, n int) {
+	t.Helper()
+	plan := judge.Planned{Judge: deskJudge.Name, PromptVersion: deskJudge.PromptVersion, Engine: judge.EngineRules, Model: "m", Judgment: judge.NoJudgment}
+	storetest.Population(t, d.Store, plan, "p", n, func(i int) storetest.Judged {
+		if i%3 == 0 {
+			return storetest.Judged{Score: 0.1, Verdict: judge.Fail, Run: "night"}
+		}
+		return storetest.Judged{Score: 0.9, Verdict: judge.Pass, Run: "night"}
+	})
+}
+
+func askFor(passed, failed int, token string) store.DrawAsk {
+	return store.DrawAsk{Judge: deskJudge.Name, Model: "m", PromptVersion: deskJudge.PromptVersion, Take: map[judge.Verdict]int{judge.Pass: passed, judge.Fail: failed}, Token: token}
+}
+
 // TestDrawSendsResultsToPeople: what is drawn waits for a person, blind, its run says so,
 // nobody who has seen it counts as blind, and a form that is sent twice draws once.
 func TestDrawSendsResultsToPeople(t *testing.T) {
 	d := openDesk(t)
-	plan := judge.Planned{Judge: deskJudge.Name, PromptVersion: deskJudge.PromptVersion, Engine: judge.EngineRules, Model: "m", Judgment: judge.NoJudgment}
-	storetest.Population(t, d.Store, plan, "p", 12, func(i int) storetest.Judged {
-		j := storetest.Judged{Score: 0.9, Verdict: judge.Pass}
-		if i < 3 { // labelled already
-			j.People = []judge.HumanLabel{{Judge: deskJudge.Name, Verdict: judge.Pass, Reviewer: "panel"}}
-		}
-		if i == 3 {
-			j.Draw = &judge.Draw{Stratum: judge.StratumRandomAudit, InclusionProbability: 0.05}
-		}
-		return j
-	})
+	d.mixed(t, 30)
 	for _, id := range d.list(`SELECT id FROM evaluations`) {
-		d.Look(d.ben, id, store.SawEvaluation, false)
+		d.Look(d.ben, id, store.SawByAPI, false) // and nothing writes it before the draw
 	}
-	d.must(d.WriteLooks(d.ctx))
-	ask := store.DrawAsk{Judge: deskJudge.Name, Model: "m", PromptVersion: deskJudge.PromptVersion, Verdict: judge.Pass, N: 5, Token: "form 1"}
 	for _, a := range []store.Actor{d.ann, d.auditor} {
-		_, err := d.DrawLabels(d.ctx, a, "default", ask)
+		_, err := d.DrawLabels(d.ctx, a, "default", askFor(8, 4, "form 1"))
 		wantErr(t, "a draw by "+a.Name, err, store.ErrForbidden)
 	}
-	for _, bad := range []store.DrawAsk{{Judge: "x", N: 0, Verdict: judge.Pass, Token: "t"}, {Judge: "x", N: 2001, Verdict: judge.Pass, Token: "t"}, {Judge: "x", N: 1, Verdict: "good", Token: "t"}, {Judge: "x", N: 1, Verdict: judge.Pass}} {
+	none, odd := askFor(5, 5, ""), askFor(5, 5, "t")
+	odd.Take["good"] = 1
+	for _, bad := range []store.DrawAsk{askFor(0, 0, "t"), askFor(2001, 1, "t"), askFor(-1, 11, "t"), askFor(10, 0, "t"), askFor(0, 10, "t"), askFor(5, 4, "t"), none, odd, askFor(5, 5, "a/b")} {
 		_, err := d.DrawLabels(d.ctx, d.lea, "default", bad)
 		wantErr(t, fmt.Sprintf("a draw of %+v", bad), err, store.ErrInvalid)
 	}
-	first, err := d.DrawLabels(d.ctx, d.lea, "default", ask)
-	if err != nil || first.Frame != 8 || first.N != 5 || first.Again {
+	first, err := d.DrawLabels(d.ctx, d.lea, "default", askFor(8, 4, "form 1"))
+	if err != nil || first.Frame != 30 || first.N != 12 || first.Again || first.Visible || first.Parts != nil {
 		t.Fatalf("the draw is %+v, %v", first, err)
 	}
-	again, err := d.DrawLabels(d.ctx, d.lea, "default", ask)
-	if err != nil || !again.Again || again.ID != first.ID {
+	again, err := d.DrawLabels(d.ctx, d.luis, "default", askFor(9, 9, "form 1"))
+	if err != nil || !again.Again || again.Number != first.Number || again.N != 12 || again.By != "lea" || again.Parts != nil {
 		t.Errorf("the form sent twice: %+v, %v", again, err)
 	}
 	if n := d.number(`SELECT count(*) FROM reviews r JOIN drawn_labels x ON x.evaluation_id = r.evaluation_id JOIN evaluations e ON e.id = r.evaluation_id
-WHERE r.blind AND r.state = 'open' AND r.lead_reason = 'random_audit' AND r.stratum = 'random_audit' AND e.status = 'in_review' AND e.result_verdict = '' AND e.result_source = ''`); n != 5 {
-		t.Errorf("%d drawn items wait blind and without a result, want 5", n)
+WHERE r.blind AND r.state = 'open' AND r.lead_reason = 'random_audit' AND r.stratum = 'random_audit' AND e.status = 'in_review' AND e.result_verdict = '' AND e.result_source = ''`); n != 12 {
+		t.Errorf("%d drawn items wait blind and without a result, want 12", n)
 	}
-	if n := d.number(`SELECT count(*) FROM exposures x JOIN drawn_labels l ON l.evaluation_id = x.evaluation_id WHERE x.user_id = ?`, d.ben.UserID); n != 5 {
-		t.Errorf("ben has seen %d of them by the record, want 5", n)
+	if n := d.number(`SELECT count(*) FROM exposures x JOIN drawn_labels l ON l.evaluation_id = x.evaluation_id WHERE x.user_id = ?`, d.ben.UserID); n != 12 {
+		t.Errorf("ben has seen %d of them by the record, want 12", n)
 	}
 	d.holds()
-	rest := ask
-	rest.N, rest.Token = 100, "form 2"
-	all, err := d.DrawLabels(d.ctx, d.luis, "default", rest)
-	if err != nil || all.Frame != 3 || all.N != 3 || all.Number != 2 {
-		t.Errorf("a draw of more than there is: %+v, %v", all, err)
+}
+
+// TestDrawTellsNoVerdict: while an item of a draw waits blind, who may be asked to answer
+// it is told the total alone, by the list of draws and by the event; an auditor is told all,
+// and so is everybody afterwards. The chain holds what is not told.
+func TestDrawTellsNoVerdict(t *testing.T) {
+	d := openDesk(t)
+	d.mixed(t, 30)
+	first, err := d.DrawLabels(d.ctx, d.lea, "default", askFor(8, 4, "form 1"))
+	d.must(err)
+	list := func(a store.Actor) store.LabelDraw {
+		t.Helper()
+		draws, err := d.LabelDraws(d.ctx, a, "default", deskJudge.Name)
+		if err != nil || len(draws) != 1 {
+			t.Fatalf("the draws are %+v, %v", draws, err)
+		}
+		return draws[0]
 	}
-	rest.Token = "form 3"
-	_, err = d.DrawLabels(d.ctx, d.lea, "default", rest)
-	wantErr(t, "a draw from nothing", err, store.ErrConflict)
-	draws, err := d.LabelDraws(d.ctx, d.auditor, "default", deskJudge.Name)
-	if err != nil || len(draws) != 2 || draws[0].ID != all.ID || draws[1].Waiting != 5 || draws[1].By != "lea" {
-		t.Errorf("the draws are %+v, %v", draws, err)
+	if got := list(d.lea); got.Parts != nil || got.N != 12 || got.Frame != 30 || got.Waiting != 12 || got.By != "lea" || got.Number != first.Number {
+		t.Errorf("a lead is told %+v", got)
 	}
-	if n := d.number(`SELECT count(*) FROM audit_events WHERE action = 'labels.drawn' AND allowed`); n != 2 {
-		t.Errorf("%d events, want 2", n)
+	parts := list(d.auditor).Parts
+	if len(parts) != 2 || parts[0].Verdict != judge.Pass || parts[0].N != 8 || parts[1].N != 4 || parts[1].Frame != 10 {
+		t.Errorf("an auditor is told %+v", parts)
 	}
-	event := d.text(`SELECT data FROM audit_events WHERE action = 'labels.drawn' AND allowed ORDER BY seq LIMIT 1`)
-	for _, want := range []string{`"frame":8`, `"n":5`, `"seed":"` + first.Seed, `"ids_sha256":"`} {
-		if !strings.Contains(event, want) {
-			t.Errorf("the event does not say %s: %s", want, event)
+	event := d.text(`SELECT data FROM audit_events WHERE action = 'labels.drawn' AND allowed`)
+	for _, not := range []string{"pass", "fail", "frame", "earlier", d.text(`SELECT max(nonce) FROM label_draws`), d.text(`SELECT min(ids_sha256) FROM label_draws`)} {
+		if strings.Contains(event, not) {
+			t.Errorf("the event tells %q: %s", not, event)
 		}
 	}
-	if nonce := d.text(`SELECT nonce FROM label_draws ORDER BY number LIMIT 1`); strings.Contains(event, nonce) {
-		t.Error("the event tells the nonce")
+	if !strings.Contains(event, `"n":12`) || !strings.Contains(event, first.Seed) {
+		t.Errorf("the event does not say how many: %s", event)
 	}
+	fails := strings.Join(d.list(`SELECT CASE WHEN e.verdict = 'fail' THEN 'f' ELSE 'p' END FROM reviews r JOIN evaluations e ON e.id = r.evaluation_id ORDER BY r.opened_at, r.id`), "")
+	if fails == "ppppppppffff" || fails == "ffffpppppppp" {
+		t.Errorf("the queue is in the order of verdicts: %s", fails)
+	}
+	d.answer(t, "p", nil)
+	if got := list(d.lea); len(got.Parts) != 2 || got.Waiting != 0 {
+		t.Errorf("when all is answered a lead is told %+v", got)
+	}
+	d.holds()
+}
+
+// TestRunsTellNoDrawnVerdict: to who may be asked to answer, the counts of a run are the
+// same before and after a draw, so that none tells what the judge said of an item; an
+// auditor sees what waits. When people have answered, all see the same.
+func TestRunsTellNoDrawnVerdict(t *testing.T) {
+	d := openDesk(t)
+	d.mixed(t, 30)
+	counts := func(a store.Actor) string {
+		t.Helper()
+		r, err := d.Run(d.ctx, a, "default", "night")
+		d.must(err)
+		all, err := d.Runs(d.ctx, a, "default", 0)
+		d.must(err)
+		judges, err := d.RunJudges(d.ctx, a, "default", "night")
+		d.must(err)
+		j := judges[0]
+		if len(all) != 1 || all[0].Pass != r.Pass || all[0].Waiting != r.Waiting || j.Pass != r.Pass || j.Fail != r.Fail || j.Waiting != r.Waiting {
+			t.Errorf("the list, the run and its judge differ: %+v, %+v, %+v", all, r, j)
+		}
+		return fmt.Sprint(r.Pass, r.Borderline, r.Fail, r.Waiting, r.Evaluations)
+	}
+	_, err := d.DrawLabels(d.ctx, d.lea, "default", askFor(8, 4, "form 1"))
+	d.must(err)
+	for _, c := range []struct {
+		who  store.Actor
+		want string
+	}{{d.lea, "20 0 10 0 30"}, {d.ann, "20 0 10 0 30"}, {d.auditor, "12 0 6 12 30"}} {
+		if got := counts(c.who); got != c.want {
+			t.Errorf("%s reads %s, want %s", c.who.Name, got, c.want)
+		}
+	}
+	d.answer(t, "p", nil)
+	if lead, auditor := counts(d.lea), counts(d.auditor); lead != auditor || lead != "24 0 6 0 30" {
+		t.Errorf("when all is answered a lead reads %s and an auditor %s", lead, auditor)
+	}
+}
+
+// TestDrawOfOneVerdictIsVisible: where only one verdict has anything left, or too few
+// items are, whoever answers could know what the judge said: the labels count so, and
+// only who accepts that draws.
+func TestDrawOfOneVerdictIsVisible(t *testing.T) {
+	d := openDesk(t)
+	plan := judge.Planned{Judge: deskJudge.Name, PromptVersion: deskJudge.PromptVersion, Engine: judge.EngineRules, Model: "m", Judgment: judge.NoJudgment}
+	storetest.Population(t, d.Store, plan, "p", 12, func(i int) storetest.Judged { return storetest.Judged{Score: 0.9, Verdict: judge.Pass} })
+	_, err := d.DrawLabels(d.ctx, d.lea, "default", askFor(11, 3, "form 1"))
+	wantErr(t, "a draw that would not be blind", err, store.ErrConflict)
+	ask := askFor(11, 3, "form 1")
+	ask.Visible = true
+	got, err := d.DrawLabels(d.ctx, d.lea, "default", ask)
+	if err != nil || !got.Visible || got.N != 11 || len(got.Parts) != 1 {
+		t.Errorf("the draw is %+v, %v", got, err)
+	}
+	d.holds()
+	d.answer(t, "p", nil)
+	if n := d.number(`SELECT count(*) FROM labels WHERE verdict_visible`); n != 11 {
+		t.Errorf("%d labels are visible, want 11", n)
+	}
+	ask.Token = "form 2" // one is left, fewer than a draw takes otherwise
+	if got, err = d.DrawLabels(d.ctx, d.luis, "default", ask); err != nil || got.N != 1 || !got.Visible {
+		t.Errorf("a draw of more than there is: %+v, %v", got, err)
+	}
+	ask.Token = "form 3"
+	_, err = d.DrawLabels(d.ctx, d.lea, "default", ask)
+	wantErr(t, "a draw from nothing", err, store.ErrConflict)
 	d.holds()
 }
 
@@ -265,20 +359,18 @@ WHERE r.blind AND r.state = 'open' AND r.lead_reason = 'random_audit' AND r.stra
 // nothing twice, and the numbers have no gap.
 func TestDrawsAtOnce(t *testing.T) {
 	d := openDesk(t)
-	plan := judge.Planned{Judge: deskJudge.Name, PromptVersion: deskJudge.PromptVersion, Engine: judge.EngineRules, Model: "m", Judgment: judge.NoJudgment}
-	storetest.Population(t, d.Store, plan, "p", 60, func(int) storetest.Judged { return storetest.Judged{Score: 0.9, Verdict: judge.Pass} })
+	d.mixed(t, 90)
 	var wait sync.WaitGroup
 	for i := range 8 {
 		wait.Go(func() {
-			ask := store.DrawAsk{Judge: deskJudge.Name, Model: "m", PromptVersion: deskJudge.PromptVersion, Verdict: judge.Pass, N: 6, Token: fmt.Sprint("form ", i/2)}
-			if got, err := d.DrawLabels(d.ctx, d.lea, "default", ask); err != nil || got.N != 6 {
+			if got, err := d.DrawLabels(d.ctx, d.lea, "default", askFor(7, 3, fmt.Sprint("form ", i/2))); err != nil || got.N != 10 {
 				t.Errorf("form %d drew %d, %v", i/2, got.N, err)
 			}
 		})
 	}
 	wait.Wait()
-	if n := d.number(`SELECT count(DISTINCT evaluation_id) FROM drawn_labels`); n != 24 || d.number(`SELECT count(*) FROM drawn_labels`) != 24 || d.number(`SELECT max(number) FROM label_draws`) != 4 {
-		t.Errorf("%d were drawn, want 24 by 4 draws", n)
+	if n := d.number(`SELECT count(DISTINCT evaluation_id) FROM drawn_labels`); n != 40 || d.number(`SELECT count(*) FROM drawn_labels`) != 40 || d.number(`SELECT max(number) FROM label_draws`) != 8 {
+		t.Errorf("%d were drawn, want 40 by 4 draws", n)
 	}
 	d.holds()
 }
@@ -287,9 +379,8 @@ func TestDrawsAtOnce(t *testing.T) {
 // program is found, and the tables refuse it while their triggers stand.
 func TestDrawsAreHeldToTheChain(t *testing.T) {
 	d := openDesk(t)
-	plan := judge.Planned{Judge: deskJudge.Name, PromptVersion: deskJudge.PromptVersion, Engine: judge.EngineRules, Model: "m", Judgment: judge.NoJudgment}
-	storetest.Population(t, d.Store, plan, "p", 10, func(int) storetest.Judged { return storetest.Judged{Score: 0.9, Verdict: judge.Pass} })
-	d.draw(t, "m", 4, "form")
+	d.mixed(t, 18)
+	d.draw(t, "m", 8, 4, "form")
 	for _, query := range []string{`UPDATE label_draws SET earlier = 1`, `DELETE FROM label_draws`, `UPDATE drawn_labels SET draw_id = draw_id`, `DELETE FROM drawn_labels`} {
 		if _, err := d.raw.Exec(query); err == nil || !strings.Contains(err.Error(), "append-only") {
 			t.Errorf("%s: %v, want it refused as append-only", query, err)

@@ -13,7 +13,9 @@ import (
 // shownLabels are counts of audit labels that pages showed not long ago. Counting a
 // million labels takes half a second, so what took long may be as old as staleTimes what
 // it took; what a job decides by is counted anew.
-type shownLabels struct{ kept *lru.Cache[string, labelsShown] }
+type shownLabels struct {
+	kept *lru.Cache[string, labelsShown]
+}
 
 type labelsShown struct {
 	counts  []auditCount

@@ -35,6 +35,12 @@ type labelFrame struct {
 	draws []frameDraw
 }
 
+// drawFrom is what one part of a draw is drawn from.
+type drawFrom struct {
+	Judge, Model, PromptVersion string
+	Verdict                     judge.Verdict
+}
+
 // frameDraw is an earlier draw, as far as chances look at it.
 type frameDraw struct {
 	number int
@@ -44,7 +50,7 @@ type frameDraw struct {
 // readFrame reads what can be drawn. It looks at each evaluation of the verdict, so it
 // takes a second for some hundred thousand; it is read outside of the transaction that
 // draws, which looks at the drawn ones once more.
-func (s *Store) readFrame(ctx context.Context, q querier, p Project, ask DrawAsk) (f labelFrame, err error) {
+func (s *Store) readFrame(ctx context.Context, q querier, p Project, ask drawFrom) (f labelFrame, err error) {
 	if f.at, err = s.askClock(ctx, q); err != nil {
 		return f, err
 	}
@@ -86,7 +92,7 @@ WHERE project_id = ? AND judge = ? AND model = ? AND prompt_version = ? AND verd
 
 // drawnByLot is the chance that labels which were drawn by lot had on average (harmonic
 // mean, later draws included); 0 where there are none.
-func drawnByLot(cells []keptCell, ask DrawAsk) float64 {
+func drawnByLot(cells []keptCell, ask drawFrom) float64 {
 	n, weights := 0.0, 0.0
 	for _, c := range cells {
 		p := c.probability.Float64
@@ -105,7 +111,7 @@ func drawnByLot(cells []keptCell, ask DrawAsk) float64 {
 // An item that neither policy nor draw could take, and that no labels were imported
 // beside, had none. What is near a boundary had more than is said; that may be left out
 // (sampling.SecondDraw).
-func (f *labelFrame) chances(ctx context.Context, q querier, p Project, ask DrawAsk, byLot float64) error {
+func (f *labelFrame) chances(ctx context.Context, q querier, p Project, ask drawFrom, byLot float64) error {
 	var imported bool
 	if err := q.QueryRowContext(ctx, `
 SELECT EXISTS (SELECT 1 FROM evaluations e JOIN consensus c ON c.project_id = e.project_id AND c.judge = e.judge AND c.trace_id = e.trace_id

@@ -72,12 +72,15 @@ func (o *office) step() string {
 // drawSome draws labels from what a judge said and was accepted.
 func (o *office) drawSome() error {
 	o.draws++
-	found := o.list(`SELECT DISTINCT judge || ' ' || model || ' ' || prompt_version || ' ' || verdict FROM evaluations WHERE status = 'accepted' AND labelled_us IS NULL ORDER BY 1`)
+	found := o.list(`SELECT DISTINCT judge || ' ' || model || ' ' || prompt_version FROM evaluations WHERE status = 'accepted' AND labelled_us IS NULL ORDER BY 1`)
 	if len(found) == 0 {
 		return store.ErrNotFound
 	}
-	ask := store.DrawAsk{N: 1 + o.r.IntN(2), Token: fmt.Sprint(o.name, " ", o.draws)}
-	if _, err := fmt.Sscan(found[o.r.IntN(len(found))], &ask.Judge, &ask.Model, &ask.PromptVersion, &ask.Verdict); err != nil {
+	ask := store.DrawAsk{Visible: true, Token: fmt.Sprint(o.name, " ", o.draws), Take: map[judge.Verdict]int{}}
+	for _, v := range []judge.Verdict{judge.Pass, judge.Borderline, judge.Fail} {
+		ask.Take[v] = 4 + o.r.IntN(4)
+	}
+	if _, err := fmt.Sscan(found[o.r.IntN(len(found))], &ask.Judge, &ask.Model, &ask.PromptVersion); err != nil {
 		return err
 	}
 	_, err := o.DrawLabels(o.ctx, o.lea, "default", ask)

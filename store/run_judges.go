@@ -35,12 +35,24 @@ func (s *Store) RunJudges(ctx context.Context, a Actor, project, name string) (_
 	if err != nil {
 		return nil, err
 	}
-	return collect(ctx, s.reader, func(rows *sql.Rows, r *RunJudgeRow) error {
+	judges, err := collect(ctx, s.reader, func(rows *sql.Rows, r *RunJudgeRow) error {
 		return rows.Scan(&r.Judge, &r.Pending, &r.Refused, &r.Waiting, &r.Failed, &r.Pass, &r.Borderline, &r.Fail, &r.NoVerdict)
 	}, `
 SELECT c.judge, `+standings+`
 FROM runs r JOIN run_counts c ON c.run_id = r.id
 WHERE r.project_id = ? AND r.name = ? AND c.judge <> '' GROUP BY c.judge HAVING sum(c.n) > 0 ORDER BY c.judge`, p.ID, name)
+	if err != nil {
+		return nil, err
+	}
+	drawn, err := s.drawnWaiting(ctx, a, p.ID, []string{name})
+	for _, d := range drawn {
+		for i := range judges {
+			if r := &judges[i]; r.Judge == d.judge {
+				d.before(&r.Waiting, &r.Pass, &r.Borderline, &r.Fail)
+			}
+		}
+	}
+	return judges, err
 }
 
 // RunNames lists the names of the newest runs, for filters.

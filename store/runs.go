@@ -99,7 +99,11 @@ func (s *Store) Runs(ctx context.Context, a Actor, project string, limit int) (_
 	if err != nil {
 		return nil, err
 	}
-	return collect(ctx, s.reader, scanRun(a), runCounts(`project_id = ? ORDER BY created_at DESC, id DESC LIMIT ?`), p.ID, limit)
+	runs, err := collect(ctx, s.reader, scanRun(a), runCounts(`project_id = ? ORDER BY created_at DESC, id DESC LIMIT ?`), p.ID, limit)
+	if err != nil {
+		return nil, err
+	}
+	return runs, s.asBefore(ctx, a, p.ID, runs)
 }
 
 // Run reads one run. Roles: all.
@@ -119,5 +123,6 @@ func (s *Store) Run(ctx context.Context, a Actor, project, name string) (_ RunRo
 	if len(runs) == 0 {
 		return RunRow{}, fmt.Errorf("run: %w", ErrNotFound)
 	}
-	return runs[0], nil
+	err = s.asBefore(ctx, a, p.ID, runs)
+	return runs[0], err
 }

@@ -51,7 +51,7 @@ type Paired struct {
 	N, Clusters                            int
 	Scale                                  string // labels or verdicts
 	BothRight, OnlyA, OnlyB, BothWrong     int
-	Abstained, Incomparable                int
+	Abstained, Tied, Incomparable          int
 	Level                                  string // of the intervals: 95%
 	Difference, KappaDifference, Resampled Estimate
 	P                                      *float64

@@ -3,7 +3,7 @@ package views
 import "time"
 
 // PlanPage says what more blind labels would tell of a judge, and draws them. The plan
-// is a GET; each draw is a POST of its own.
+// is a GET; a POST draws all of it at once.
 type PlanPage struct {
 	Frame
 	Judge, Href, CalibrationHref, DrawHref string
@@ -19,8 +19,11 @@ type PlanPage struct {
 	// Unknown labels do not say with which chance they were drawn.
 	Unknown int
 	MayDraw bool
-	Most    int
-	Draws   []DrawRow
+	// Drawable says that the plan can be drawn, by the form with Token; Offer what that
+	// means, and Visible that its labels would not be blind.
+	Drawable, Visible bool
+	Offer, Token      string
+	Draws             []DrawRow
 }
 
 // PlanRow is what the judge gave one verdict.
@@ -29,7 +32,8 @@ type PlanRow struct {
 	Labels, Free, N    int
 	Now                Ranged // the rate of wrong verdicts; empty: not known
 	NowHalf, ThenHalf  string
-	Says, Hours, Token string
+	Says, Hours        string
+	Take               string // the field of a form that says how many to draw
 }
 
 // DrawRow is a draw that was made.

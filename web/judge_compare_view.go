@@ -62,7 +62,7 @@ func pairedView(v calibration.Versus) views.Paired {
 	d := v.Duel
 	return views.Paired{
 		N: v.N, Clusters: v.Clusters, Scale: v.Scale, BothRight: d.BothRight, OnlyA: d.OnlyFirst, OnlyB: d.OnlySecond, BothWrong: d.BothWrong,
-		Abstained: v.NAbstained, Incomparable: v.NIncomparable, Level: strconv.FormatFloat(100*v.ConfLevel, 'g', 4, 64) + "%",
+		Abstained: v.NAbstained, Tied: v.NTied, Incomparable: v.NIncomparable, Level: strconv.FormatFloat(100*v.ConfLevel, 'g', 4, 64) + "%",
 		Difference: estimateView(d.Difference), KappaDifference: resampledView(v.KappaDifference), Resampled: resampledView(v.AgreementResampled),
 		P: d.P, Method: testWord(d.Method), TooFew: v.TooFew, Seed: v.KappaDifference.Seed, Replicates: v.KappaDifference.Replicates, Undefined: v.KappaDifference.Unusable,
 	}

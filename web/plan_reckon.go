@@ -23,8 +23,13 @@ func planned(c calibration.Counts, policy judge.Policy, draws []store.LabelDraw)
 	for i := range strata {
 		s := &strata[i]
 		for _, d := range draws {
-			if d.Model == c.Model && d.PromptVersion == c.PromptVersion && d.Verdict == s.Verdict {
-				s.Before = 1 - (1-s.Before)*(1-float64(d.N)/float64(d.Frame))
+			if d.Model != c.Model || d.PromptVersion != c.PromptVersion {
+				continue
+			}
+			for _, part := range d.Parts {
+				if part.Verdict == s.Verdict {
+					s.Before = 1 - (1-s.Before)*(1-float64(part.N)/float64(part.Frame))
+				}
 			}
 		}
 		s.Before = max(s.Before, s.Drawn())

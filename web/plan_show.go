@@ -32,7 +32,7 @@ func (s *Server) showPlan(c echo.Context) error {
 		return err
 	}
 	p := views.PlanPage{Frame: f, Judge: name, Href: planPath(name), CalibrationHref: calibrationPath(name), DrawHref: calibrationPath(name) + "/draw",
-		MayDraw: isLead(actor), Most: store.MostDrawn, N: form.Get("n"), Half: form.Get("half")}
+		MayDraw: isLead(actor), N: form.Get("n"), Half: form.Get("half")}
 	p.Choices = seriesChoices(all)
 	series, found := seriesOf(form, all)
 	if !found && form.Get("series") != "" {
@@ -44,7 +44,7 @@ func (s *Server) showPlan(c echo.Context) error {
 		return err
 	}
 	for _, d := range draws {
-		p.Draws = append(p.Draws, views.DrawRow{Number: d.Number, What: fmt.Sprintf("%s of %s that %s %s", thousands(d.N), thousands(d.Frame), d.Model, didOf(d.Verdict)), By: d.By, At: d.At, Waiting: d.Waiting, Seed: d.Seed})
+		p.Draws = append(p.Draws, views.DrawRow{Number: d.Number, What: drawWords(d), By: d.By, At: d.At, Waiting: d.Waiting, Seed: d.Seed})
 	}
 	if !found {
 		return s.render(c, http.StatusOK, views.Plan(p))
@@ -67,6 +67,18 @@ func (s *Server) showPlan(c echo.Context) error {
 		return err
 	}
 	return s.render(c, status, views.Plan(p))
+}
+
+// drawWords say what a draw took, by verdict as far as it may be told.
+func drawWords(d store.LabelDraw) string {
+	said := fmt.Sprintf("%s of %s by %s", thousands(d.N), thousands(d.Frame), d.Model)
+	if d.Parts == nil {
+		return said + "; by verdict once nothing of it waits blind"
+	}
+	for i, part := range d.Parts {
+		said += [2]string{": ", ", "}[min(i, 1)] + fmt.Sprintf("%s of %s it %s", thousands(part.N), thousands(part.Frame), didOf(part.Verdict))
+	}
+	return said
 }
 
 // asked is how many labels the plan is of, in all: a number, or what a wanted width of
@@ -122,11 +134,14 @@ func fillPlan(p *views.PlanPage, strata []labelplan.Stratum, took store.ReviewTi
 	}
 	var split []int
 	var err error
-	if p.Half != "" && fault == nil { // the wanted width is that of one stratum
+	if p.Half != "" && fault == nil { // the wanted width is that of what passed
 		split = make([]int, len(strata))
 		for i, s := range strata {
-			if s.Verdict == judge.Pass {
+			switch {
+			case s.Verdict == judge.Pass:
 				split[i] = n
+			case n > 0: // a draw takes from all, or who answers would know the verdict
+				split[i] = min(labelplan.Floor, s.Free)
 			}
 		}
 	} else if split, err = labelplan.Split(min(n, free), strata); err != nil {
@@ -135,8 +150,7 @@ func fillPlan(p *views.PlanPage, strata []labelplan.Stratum, took store.ReviewTi
 	sum := 0
 	for i, s := range strata {
 		sum += split[i]
-		row := views.PlanRow{Verdict: string(s.Verdict), Did: didOf(s.Verdict), Rate: rateOf(s.Verdict), Labels: s.N(), Free: s.Free, N: split[i], Hours: hoursFor(split[i], took.Seconds),
-			Token: rand.Text()}
+		row := views.PlanRow{Verdict: string(s.Verdict), Did: didOf(s.Verdict), Rate: rateOf(s.Verdict), Labels: s.N(), Free: s.Free, N: split[i], Hours: hoursFor(split[i], took.Seconds)}
 		if now, known := s.Now(calibration.Level); known {
 			row.Now = views.Ranged{Value: percentOf(now.Share), Range: percentOf(now.Low) + " to " + percentOf(now.High)}
 			row.NowHalf = "± " + points(now.Half())
@@ -147,6 +161,8 @@ func fillPlan(p *views.PlanPage, strata []labelplan.Stratum, took store.ReviewTi
 		}
 		p.Rows = append(p.Rows, row)
 	}
+	p.Token = rand.Text()
+	offerDraw(p, free)
 	p.Sum, p.Hours, p.Said = sum, hoursFor(sum, took.Seconds), said
 	p.Pace = fmt.Sprintf("Hours at %s an item, the median of %s (%s).", secondsText(took.Seconds), counted(took.N, "decision"), took.Basis)
 	if took.N == 0 {

@@ -42,22 +42,33 @@ func TestPlanAndDrawLabels(t *testing.T) {
 	if r := lead.get("/calibration/citations"); !strings.Contains(r.body, "would narrow the miss rate") || !strings.Contains(r.body, page+"?series=") {
 		t.Error("the calibration page does not lead to the plan")
 	}
-	form := formOf(t, first.body, `form:has([value=pass])`)
-	form.Set("n", "25")
+	if !strings.Contains(lead.get(page+"?n=9").body, "at least 10, or all there are") {
+		t.Error("a draw of 9 is offered, or it is not said why not")
+	}
+	form := formOf(t, lead.get(page+"?n=25").body, `form:has([name=take-pass])`)
+	alone := url.Values{"model": form["model"], "version": form["version"], "take-pass": {"12"}, "token": {"other"}}
+	if left := form.Get("take-fail") != "0" || form.Get("take-borderline") != "0"; left {
+		if r := lead.post("/calibration/citations/draw", alone); r.StatusCode != http.StatusUnprocessableEntity {
+			t.Errorf("a draw from one verdict: %s", r.Status)
+		}
+	} else if form.Get("visible") != "1" || !strings.Contains(first.body, "will count as given with the verdict in sight") {
+		t.Error("it is not said that such labels are not blind")
+	}
 	if r := lead.post("/calibration/citations/draw", form); r.StatusCode != http.StatusOK || !strings.Contains(r.body, "25 evaluations of ") || !strings.Contains(r.body, " were drawn at random") {
 		t.Errorf("the draw: %s at %s", r.Status, r.Request.URL)
 	}
-	if r := lead.post("/calibration/citations/draw", form); !strings.Contains(r.body, "This was drawn already, as draw 1: 25 evaluations.") {
+	form.Set("take-pass", "40")
+	if r := lead.post("/calibration/citations/draw", form); !strings.Contains(r.body, "This form was used already: draw 1 by ") || !strings.Contains(r.body, " drew 25 evaluations with it.") {
 		t.Errorf("the form sent twice: %s", r.Status)
 	}
 	items, _, err := s.store.ListQueue(t.Context(), store.Operator("test"), store.QueueFilter{Project: "default", Reason: "random_audit", Limit: 100})
 	if err != nil || len(items) != 25 {
 		t.Errorf("%d items wait, %v", len(items), err)
 	}
-	if r := lead.post("/calibration/citations/draw", url.Values{"model": form["model"], "version": form["version"], "verdict": {"fail"}, "n": {"5"}, "token": {"other"}}); r.StatusCode != http.StatusOK || !strings.Contains(r.body, "Nothing was drawn: ") {
+	if r := lead.post("/calibration/citations/draw", url.Values{"model": form["model"], "version": form["version"], "take-fail": {"15"}, "token": {"another"}}); r.StatusCode != http.StatusOK || !strings.Contains(r.body, "Nothing was drawn: ") {
 		t.Errorf("a draw from what is all labelled: %s %.300s", r.Status, r.body)
 	}
-	if r := lead.post("/calibration/citations/draw", url.Values{"n": {"some"}}); r.StatusCode != http.StatusUnprocessableEntity {
+	if r := lead.post("/calibration/citations/draw", url.Values{"take-pass": {"some"}}); r.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("a draw of some: %s", r.Status)
 	}
 }

@@ -167,7 +167,7 @@ func thresholdNotes(w threshold.Written) []string {
 		notes = append(notes, fmt.Sprintf("Of %s a random part of %s was looked at, always the same.", counted(w.AllLabels, "label"), thousands(w.Labels)))
 	}
 	if w.Unsure > 0 {
-		notes = append(notes, fmt.Sprintf("Left out: %s that people called neither pass nor fail.", counted(w.Unsure, "label")))
+		notes = append(notes, fmt.Sprintf("Left out: %s where people said neither pass nor fail: they called it borderline, abstained, or their answers are tied.", counted(w.Unsure, "item")))
 	}
 	if w.Waiting > 0 {
 		notes = append(notes, fmt.Sprintf("Left out for you: %s that you may still review blind.", counted(w.Waiting, "evaluation")))

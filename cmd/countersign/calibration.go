@@ -54,6 +54,7 @@ func (c calibrationCmd) Run(ctx context.Context, s *state) (err error) {
 	if err := w.Flush(); err != nil {
 		return err
 	}
+	fmt.Fprintln(s.stdout, "\nThe table counts every label. The rules of trust below leave out what waits blind for anybody, so their numbers can differ from it.")
 	for _, r := range reports {
 		text := r.Sentence
 		if !r.Headline {

@@ -110,7 +110,7 @@ func TestComposeOpenQA(t *testing.T) {
 	if len(r.HumanPairs) != 2 || r.HumanPairs[1].N != 155 {
 		t.Errorf("human pairs %+v", r.HumanPairs)
 	}
-	if got, want := r.Sampling.Text, "991 blind or imported answers: 991 imported. Figures are unweighted: they describe the traces that were labelled, not all traces."; got != want {
+	if got, want := r.Sampling.Text, "991 items with blind or imported answers: 991 imported. Figures are unweighted: they describe the traces that were labelled, not all traces."; got != want {
 		t.Errorf("sampling\n got %s\nwant %s", got, want)
 	}
 }

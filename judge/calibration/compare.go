@@ -32,6 +32,7 @@ func scaleOf(labels []judge.Label, ordinal bool) scale {
 type said struct {
 	label, verdict string
 	abstained      bool
+	tied           bool // with abstained: no abstention, but a tie
 }
 
 // read leaves out a label that is not on the scale (an older version of the
@@ -40,7 +41,7 @@ type said struct {
 func (s scale) read(a Answer) said {
 	l, known := s.known[a.Label]
 	if a.Abstained || (known && l.Abstain) {
-		return said{abstained: true}
+		return said{abstained: true, tied: a.Tied}
 	}
 	out := said{verdict: string(a.Verdict)}
 	if known {

@@ -80,8 +80,11 @@ type Answer struct {
 	// (then the label's declared verdict stands in, if it has one).
 	Verdict judge.Verdict
 	// Abstained: the person said "cannot judge". An answer whose label is
-	// declared abstain is an abstention without this being set.
+	// declared abstain is an abstention without this being set. It is set, too,
+	// where people's answers are tied: there is no answer of people.
 	Abstained bool
+	// Tied: people's answers are tied, and nobody abstained. Kept counts don't tell.
+	Tied bool
 }
 
 // Cell counts the pairs with equal answers.

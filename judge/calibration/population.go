@@ -202,6 +202,8 @@ func (s scale) answered(c Counts) Counts {
 // refusal says why the labels cannot stand for all evaluations.
 func (p Population) refusal(c Counts, drawn []drawnLabel) string {
 	switch {
+	case p.Labelled == 0 && c.Sealed > 0:
+		return fmt.Sprintf("%s that wait for a blind review, which you may give, are left out for you, and no other label is there: answer them, or ask an auditor", count(c.Sealed, "labelled item", "labelled items"))
 	case p.Evaluations == 0 || p.Evaluations < p.Labelled:
 		return "it was not counted how many evaluations there are"
 	case p.Labelled == 0:

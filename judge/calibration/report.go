@@ -93,7 +93,7 @@ type Block struct {
 	// Scale is labels or verdicts: one for all pairs of the block.
 	Scale string `json:"scale"`
 	// N is the number of pairs compared; NAbstained of those left out because
-	// one side abstained; NIncomparable of those left out because the two
+	// one side abstained or people's answers are tied; NIncomparable of those left out because the two
 	// sides have no answer on one scale.
 	N             int `json:"n"`
 	NAbstained    int `json:"n_abstained"`

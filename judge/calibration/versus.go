@@ -45,9 +45,10 @@ type Versus struct {
 	ConfLevel   float64      `json:"conf_level"`
 	Scale       string       `json:"scale"`
 	N           int          `json:"n"`
-	// NAbstained labels were no answer of people, or met no answer of a judge;
-	// NIncomparable have nothing that is on one scale.
+	// NAbstained labels are abstentions of people, or met one of a judge; of NTied
+	// people's answers are tied; NIncomparable have nothing that is on one scale.
 	NAbstained    int `json:"n_abstained"`
+	NTied         int `json:"n_tied"`
 	NIncomparable int `json:"n_incomparable"`
 	// Clusters is the number of independent groups among the N.
 	Clusters int `json:"clusters"`
@@ -137,7 +138,7 @@ func CompareJudges(who []Competitor, labels []judge.Label, ordinal bool, items [
 	if err != nil {
 		return v, err
 	}
-	v.Scale, v.N, v.NAbstained, v.NIncomparable = m.scale, len(m.items), m.abstained, m.incomparable
+	v.Scale, v.N, v.NAbstained, v.NTied, v.NIncomparable = m.scale, len(m.items), m.abstained, m.tied, m.incomparable
 	v.Clusters = m.clusters()
 	for k := range who {
 		one, err := m.alone(k, v.ConfLevel)

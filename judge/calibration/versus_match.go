@@ -13,6 +13,7 @@ type matched struct {
 	comparison // its matrix is that of no judge
 	judges     int
 	items      []matchedItem
+	tied       int // items on which people are tied, and nobody abstained
 }
 
 // matchedItem holds places on the scale.
@@ -58,7 +59,11 @@ func match(s scale, judges int, items []JudgedTwice) (matched, error) {
 	}
 	for i, answers := range read {
 		if slices.ContainsFunc(answers, func(a said) bool { return a.abstained }) {
-			m.abstained++
+			if answers[0].tied && !slices.ContainsFunc(answers[1:], func(a said) bool { return a.abstained }) {
+				m.tied++
+			} else {
+				m.abstained++
+			}
 			continue
 		}
 		places := make([]int, len(answers))

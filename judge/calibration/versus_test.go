@@ -115,6 +115,11 @@ func TestScaleOfAComparison(t *testing.T) {
 	if v.Scale != calibration.ScaleLabels || v.N != 2 || v.NAbstained != 2 || v.Duel.OnlyFirst != 1 || v.Enough {
 		t.Errorf("by labels: %+v", v)
 	}
+	tie := say("", "good", "bad")
+	tie.Human = calibration.Answer{Abstained: true, Tied: true}
+	if v, err = calibration.CompareJudges(twoCompetitors, labels, true, append(items, tie), 1); err != nil || v.N != 2 || v.NAbstained != 2 || v.NTied != 1 {
+		t.Errorf("a tie between people: %d compared, %d abstained, %d tied, %v", v.N, v.NAbstained, v.NTied, err)
+	}
 	items = append(items, twice(1, judge.Fail, judge.Fail, judge.Pass)...)
 	if v, err = calibration.CompareJudges(twoCompetitors, labels, true, items, 1); err != nil {
 		t.Fatal(err)

@@ -100,7 +100,7 @@ func (r Report) notes() []string {
 		notes = append(notes, "The judge agrees with people more than they agree with each other. That usually means that people saw its verdict, or that the prompt was tuned on these labels.")
 	}
 	if r.NSealed > 0 {
-		notes = append(notes, fmt.Sprintf("%s that wait for a blind review, which you may give, are not counted for you yet.", count(r.NSealed, "labelled item", "labelled items")))
+		notes = append(notes, fmt.Sprintf("%s that wait for a blind review, which you may give, are not counted for you yet: answer them, or ask an auditor, who sees all figures.", count(r.NSealed, "labelled item", "labelled items")))
 	}
 	if n := r.Population.DrawnWaiting; n > 0 {
 		notes = append(notes, fmt.Sprintf("%s; figures count them when they are in.", count(n, "drawn label waits", "drawn labels wait")))
@@ -122,7 +122,7 @@ var stratumWords = map[string]string{
 	judge.StratumImported:      "imported",
 }
 
-// samplingOf describes n blind or imported answers.
+// samplingOf describes n items with blind or imported answers.
 func samplingOf(c Counts, n int) Sampling {
 	s := Sampling{Strata: []Stratum{}}
 	totals := map[string]int{}
@@ -154,7 +154,7 @@ func samplingText(c Counts, n int, names []string, totals map[string]int) string
 	if n == 0 {
 		return "No blind or imported answers yet."
 	}
-	text := count(n, "blind or imported answer", "blind or imported answers")
+	text := count(n, "item with blind or imported answers", "items with blind or imported answers")
 	if len(names) > 0 {
 		var parts []string
 		for _, name := range names {

@@ -16,6 +16,7 @@ type Judged struct {
 	Verdict judge.Verdict
 	Label   string // of the judge; may be empty
 	Cluster string
+	Run     string
 	// Draw sends the evaluation to people; nil: it is accepted.
 	Draw *judge.Draw
 	// People are labels that come with the trace.
@@ -31,7 +32,7 @@ func Population(t testing.TB, s *store.Store, p judge.Planned, prefix string, n 
 	for i := range items {
 		id, j := fmt.Sprintf("%s-%06d", prefix, i), of(i)
 		said[id] = j
-		items[i] = store.ImportItem{Trace: judge.Trace{ID: id, Domain: "general", Stakes: judge.StandardStakes, Cluster: j.Cluster,
+		items[i] = store.ImportItem{Trace: judge.Trace{ID: id, Domain: "general", Stakes: judge.StandardStakes, Cluster: j.Cluster, Run: j.Run,
 			Output: "Step 1: so it is " + id + ".", Labels: j.People}, Plan: []judge.Planned{p}}
 	}
 	if _, err := s.ImportTraces(ctx, Operator, store.DefaultProject, items); err != nil {

@@ -44,7 +44,10 @@ func (c Counts) Measure(level float64) (Metrics, error) {
 	tp, fp, fn, tn := c.TruePositive, c.FalsePositive, c.FalseNegative, c.TrueNegative
 	n := tp + fp + fn + tn
 	share := func(x, of int, none string) agreement.Estimate {
-		if of == 0 {
+		switch {
+		case n == 0: // then neither people nor the judge said anything
+			return undefined(0, "there are no items")
+		case of == 0:
 			return undefined(0, none)
 		}
 		return agreement.Proportion(x, of, level)
