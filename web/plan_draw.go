@@ -101,9 +101,9 @@ func offerDraw(p *views.PlanPage, free int) {
 	case sum < store.FewestBlind && sum < free:
 		p.Drawable, p.Offer = false, fmt.Sprintf("One draw takes at least %d, or all there are: with fewer, counts that change would tell what the judge said of each. Plan more.", store.FewestBlind)
 	case with == 1:
-		p.Visible, p.Offer = true, "Only one verdict of the judge has anything left to draw, so whoever answers knows what the judge said. These labels will count as given with the verdict in sight: figures that ask for blind labels leave them out."
+		p.Visible, p.Offer = true, "Only one verdict of the judge has anything left to draw, so whoever answers knows what the judge said. These labels will count as given with the verdict in sight: figures of blind labels leave them out, and what is said above of blind labels does not come about by them."
 	case sum < store.FewestBlind:
-		p.Visible, p.Offer = true, fmt.Sprintf("Fewer than %d are left, so counts that change tell what the judge said of them. These labels will count as given with the verdict in sight: figures that ask for blind labels leave them out.", store.FewestBlind)
+		p.Visible, p.Offer = true, fmt.Sprintf("Fewer than %d are left, so counts that change tell what the judge said of them. These labels will count as given with the verdict in sight: figures of blind labels leave them out, and what is said above of blind labels does not come about by them.", store.FewestBlind)
 	default:
 		p.Offer = "The whole plan is one draw, over all that the judge said. A draw from one verdict alone would tell whoever answers what the judge said."
 	}
