@@ -84,7 +84,7 @@ func (s *Server) fillThresholds(ctx context.Context, a store.Actor, p *views.Thr
 func outcomeLine(with string, w threshold.Written, o threshold.Outcome) string {
 	return fmt.Sprintf("%s, of 1,000 evaluations about %s pass wrongly (%s) and %s fail wrongly (%s). %s items go to people in a week, %s of work.",
 		with, amountText(1000*o.Misses.Value), rangeText(o.Misses, 1000, amountText), amountText(1000*o.Alarms.Value), rangeText(o.Alarms, 1000, amountText),
-		thousands(int(math.Round(o.People.Value*w.PerWeek))), hoursText(o.People.Value*w.PerWeek*w.Minutes/60))
+		moneyText(o.People.Value*w.PerWeek), hoursText(o.People.Value*w.PerWeek*w.Minutes/60))
 }
 
 func thresholdRow(letter, name string, w threshold.Written, o threshold.Outcome) views.ThresholdRow {
@@ -123,8 +123,8 @@ func amountText(v float64) string {
 	switch {
 	case v == 0:
 		return "0"
-	case v >= 100:
-		return thousands(int(math.Round(v)))
+	case v >= 100 || math.IsNaN(v) || math.IsInf(v, 0):
+		return moneyText(v)
 	case v >= 10:
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	case v > 0 && v < 0.05:
@@ -133,7 +133,16 @@ func amountText(v float64) string {
 	return strconv.FormatFloat(v, 'f', 1, 64)
 }
 
-func moneyText(v float64) string { return thousands(int(math.Round(v))) }
+// moneyText writes an amount of money or of evaluations without decimals.
+func moneyText(v float64) string {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return "not known"
+	case math.Abs(v) >= 1e15: // more digits than a number has
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	return thousands(int(math.Round(v)))
+}
 
 func hoursText(h float64) string { return amountText(h) + " hours" }
 

@@ -123,7 +123,7 @@ func samplingOf(c Counts, n int) Sampling {
 	var names []string
 	for _, st := range c.Strata {
 		out := Stratum{Stratum: st.Stratum, N: st.N}
-		if p := st.InclusionProbability; p > 0 {
+		if p := judge.KnownChance(st.InclusionProbability); p > 0 {
 			out.InclusionProbability = &p
 		}
 		s.Strata = append(s.Strata, out)

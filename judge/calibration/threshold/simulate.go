@@ -116,8 +116,8 @@ func check(labels []Label, a Ask) error {
 		switch {
 		case !l.Fixed && !(l.Score >= 0 && l.Score <= 1):
 			return fmt.Errorf("label %d has a score of %v: it lies between 0 and 1", i+1, l.Score)
-		case !(l.Probability > 0 && l.Probability <= 1):
-			return fmt.Errorf("label %d was drawn with probability %v: it must be above 0 and at most 1", i+1, l.Probability)
+		case judge.KnownChance(l.Probability) == 0:
+			return fmt.Errorf("label %d was drawn with probability %v: it must be at least %s and at most 1", i+1, l.Probability, judge.LeastChanceText)
 		case l.Verdict < 0 || l.Verdict >= len(a.Judged) || a.Judged[l.Verdict] <= 0:
 			return fmt.Errorf("label %d is of a verdict that no evaluation has", i+1)
 		}

@@ -1,0 +1,24 @@
+package web
+
+import (
+	"math"
+	"testing"
+)
+
+// TestNumbersOfAnySize: no number that a sum can come to stops a page.
+func TestNumbersOfAnySize(t *testing.T) {
+	for v, want := range map[float64]string{1234567: "1,234,567", -1234: "-1,234", 999.6: "1,000", -999: "-999", 0: "0", math.Inf(1): "not known", math.Inf(-1): "not known", 1e300: "1e+300"} {
+		if got := moneyText(v); got != want {
+			t.Errorf("money %v is %q, want %q", v, got, want)
+		}
+	}
+	if got := moneyText(math.NaN()); got != "not known" {
+		t.Errorf("money NaN is %q", got)
+	}
+	if got := amountText(math.NaN()); got != "not known" {
+		t.Errorf("an amount NaN is %q", got)
+	}
+	if got := thousands(math.MinInt); got != "-9,223,372,036,854,775,808" {
+		t.Errorf("the lowest number is %q", got)
+	}
+}
