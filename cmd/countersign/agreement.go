@@ -94,6 +94,8 @@ func (c agreementCmd) read(s *state) (ratings.Table, error) {
 // printSummary writes the figures for people: what can be said first, then what
 // cannot, and why.
 func printSummary(out io.Writer, s summary.Summary) error {
+	// Names come from a file: what steers a terminal is written as an escape.
+	s.RaterNames, s.Categories = visibly(s.RaterNames), visibly(s.Categories)
 	fmt.Fprintf(out, "%s, %s (%s), %s (%s)\n", plural(s.Items, "item", "items"), plural(s.Raters, "rater", "raters"),
 		listed(s.RaterNames), plural(len(s.Categories), "label", "labels"), listed(s.Categories))
 	if s.Clusters > 0 {
@@ -163,6 +165,25 @@ func printSummary(out io.Writer, s summary.Summary) error {
 		from = to
 	}
 	return nil
+}
+
+// visibly writes names with whatever cannot be printed as Go escapes it: control characters,
+// marks of direction and blanks that are no spaces.
+func visibly(names []string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		var b strings.Builder
+		for _, c := range strings.ToValidUTF8(n, "\uFFFD") {
+			if strconv.IsPrint(c) {
+				b.WriteRune(c)
+				continue
+			}
+			quoted := strconv.QuoteRune(c)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+		out[i] = b.String()
+	}
+	return out
 }
 
 // decimal has four digits, and more where they would claim certainty: what is not
