@@ -5,6 +5,20 @@ import (
 	"testing"
 )
 
+// TestDecimal: a number has one way to be read, or none.
+func TestDecimal(t *testing.T) {
+	for text, want := range map[string]float64{"1.5": 1.5, " 1000 ": 1000, ".5": 0.5, "2.": 2, "-3": -3, "1e3": 1000} {
+		if v, err := decimal(text); err != nil || v != want {
+			t.Errorf("%q is %v, %v", text, v, err)
+		}
+	}
+	for _, text := range []string{"1,5", "1,000", "1_000", "0x1p3", "NaN", "Inf", "1e999", "", ".", "1 000", "--1"} {
+		if v, err := decimal(text); err == nil {
+			t.Errorf("%q is read as %v", text, v)
+		}
+	}
+}
+
 // TestNumbersOfAnySize: no number that a sum can come to stops a page.
 func TestNumbersOfAnySize(t *testing.T) {
 	for v, want := range map[float64]string{1234567: "1,234,567", -1234: "-1,234", 999.6: "1,000", -999: "-999", 0: "0", math.Inf(1): "not known", math.Inf(-1): "not known", 1e300: "1e+300"} {

@@ -73,7 +73,7 @@ func (s *Server) showPlan(c echo.Context) error {
 // the miss rate takes. said tells of the latter.
 func asked(p *views.PlanPage, strata []labelplan.Stratum) (n int, said string, err error) {
 	if text := strings.TrimSpace(p.Half); text != "" {
-		half, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+		half, err := decimal(strings.TrimSuffix(text, "%"))
 		if err != nil || !(half > 0 && half <= 50) {
 			return 0, "", &store.FieldError{Field: "half", Message: fmt.Sprintf("is %q: it is a number of points above 0 and at most 50", text)}
 		}

@@ -1,5 +1,13 @@
 package threshold
 
+// Bases of the evaluations in a week: somebody said so, the last four weeks were counted,
+// or there was nothing to count.
+const (
+	BasisGiven    = "given"
+	BasisMeasured = "measured"
+	BasisAssumed  = "assumed"
+)
+
 // Written is a report with what was asked, as it stands in JSON: anybody can make the
 // numbers again from it and the labels.
 type Written struct {
@@ -9,8 +17,10 @@ type Written struct {
 	// PerWeek evaluations and Minutes of a person for an item are what shares are
 	// multiplied with to read them by the week.
 	PerWeek float64 `json:"evaluations_per_week"`
-	Minutes float64 `json:"minutes_per_item"`
-	Costs   Costs   `json:"costs"`
+	// PerWeekBasis says where PerWeek comes from: one of the bases.
+	PerWeekBasis string  `json:"evaluations_per_week_basis"`
+	Minutes      float64 `json:"minutes_per_item"`
+	Costs        Costs   `json:"costs"`
 	// MaxPeople and MaxMisses are shares of all evaluations; null: no limit.
 	MaxPeople *float64 `json:"max_to_people"`
 	MaxMisses *float64 `json:"max_wrong_passes"`
