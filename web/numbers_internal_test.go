@@ -3,6 +3,8 @@ package web
 import (
 	"math"
 	"testing"
+
+	"github.com/countersign/countersign/judge/agreement"
 )
 
 // TestDecimal: a number has one way to be read, or none.
@@ -34,5 +36,17 @@ func TestNumbersOfAnySize(t *testing.T) {
 	}
 	if got := thousands(math.MinInt); got != "-9,223,372,036,854,775,808" {
 		t.Errorf("the lowest number is %q", got)
+	}
+}
+
+// TestReckonedNumbersAreRounded: what comes of a division does not show its floating point.
+func TestReckonedNumbersAreRounded(t *testing.T) {
+	for v, want := range map[float64]string{1.0 / 3: "0.333 h", 0: "0 h", 2.5: "2.5 h", 40: "40 h", 1250: "1,250 h", 0.0012345: "0.00123 h"} {
+		if got := hoursShort(v); got != want {
+			t.Errorf("%v is %q, want %q", v, got, want)
+		}
+	}
+	if got := spanText(agreement.Estimate{Value: 0.2, Low: 0.17, High: 0.5309999999999991}); got != "0.17–0.531" {
+		t.Errorf("a span is %q", got)
 	}
 }

@@ -68,9 +68,12 @@ func (s *Server) fillThresholds(ctx context.Context, a store.Actor, p *views.Thr
 	alone := thresholdRow("", "The cut alone", w, w.Alone)
 	if best := w.Best; best != nil {
 		p.Hero = bandText(best.Band)
-		p.Best = fmt.Sprintf("is the band of least expected cost: %s a week (%s). Its ends could be %s and %s on other labels of the same number.",
-			moneyText(best.Cost.Value*w.PerWeek), rangeText(best.Cost, w.PerWeek, moneyText), spanText(best.Low), spanText(best.Pass))
+		p.Best = fmt.Sprintf("is the band of least expected cost on the half of the labels that it was looked for on. On the other half it costs %s a week (%s), today’s band %s. Its ends could be %s and %s on other labels of the same number.",
+			moneyText(best.Cost.Value*w.PerWeek), rangeText(best.Cost, w.PerWeek, moneyText), moneyText(w.Now.Cost.Value*w.PerWeek), spanText(best.Low), spanText(best.Pass))
 		p.BestHref = tryBandPath(p.Judge, best.Band.Low, best.Band.Pass)
+		if w.NoGain() {
+			p.NoGain = threshold.NoGainText
+		}
 		p.Rows = append(p.Rows, thresholdRow("R", "Recommended", w, best.Outcome))
 	} else {
 		p.Hero, p.Best = "No band", "can be recommended: "+w.NoBest+"."
@@ -113,9 +116,9 @@ func rangeText(e agreement.Estimate, times float64, text func(float64) string) s
 
 func spanText(e agreement.Estimate) string {
 	if !e.HasInterval() || e.Low == e.High {
-		return numberText(e.Value)
+		return scoreText(e.Value)
 	}
-	return numberText(e.Low) + "–" + numberText(e.High)
+	return scoreText(e.Low) + "–" + scoreText(e.High)
 }
 
 // amountText writes a number with as many digits as mean something.
@@ -166,7 +169,24 @@ func thresholdChart(w threshold.Written) chart.Curve {
 	return c
 }
 
-func hoursShort(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) + " h" }
+// hoursShort is for the scale of a drawing: three digits are enough.
+func hoursShort(v float64) string {
+	if math.Abs(v) >= 100 {
+		return moneyText(v) + " h"
+	}
+	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(v, 'f', digitsFor(v, 3), 64), "0"), ".") + " h"
+}
+
+// digitsFor is how many decimals show so many digits of a number.
+func digitsFor(v float64, digits int) int {
+	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 1
+	}
+	return max(1, digits-1-int(math.Floor(math.Log10(math.Abs(v)))))
+}
+
+// scoreText is an end that was reckoned, of which more than three decimals mean nothing.
+func scoreText(v float64) string { return numberText(math.Round(1000*v) / 1000) }
 
 // thresholdNotes say what must be read with the numbers.
 func thresholdNotes(w threshold.Written) []string {

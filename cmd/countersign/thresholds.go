@@ -179,6 +179,9 @@ func (c thresholdsCmd) table(s *state, w threshold.Written) error {
 	if err := out.Flush(); err != nil {
 		return err
 	}
+	if w.NoGain() {
+		fmt.Fprintf(s.stdout, "\n%s\n", threshold.NoGainText)
+	}
 	if w.Best == nil {
 		fmt.Fprintf(s.stdout, "\n%s\n", w.NoBest)
 	}

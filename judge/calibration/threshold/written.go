@@ -31,3 +31,18 @@ type Written struct {
 	Waiting   int `json:"n_waiting"`
 	Report
 }
+
+// NoGain says that on the labels which did not choose it the recommended band costs no
+// less than the policy's, where that keeps the limits too: there is no evidence for a
+// change then. False without a recommendation.
+func (w Written) NoGain() bool {
+	if w.Refused != "" || w.Best == nil {
+		return false
+	}
+	within := func(value float64, limit *float64) bool { return limit == nil || value <= *limit+slack }
+	return within(w.Now.People.Value, w.MaxPeople) && within(w.Now.Misses.Value, w.MaxMisses) &&
+		w.Now.Cost.Value <= w.Best.Cost.Value*(1+1e-9)
+}
+
+// NoGainText says it.
+const NoGainText = "On the other half of the labels today’s band costs no more: there is no evidence for a change."
