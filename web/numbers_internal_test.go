@@ -2,6 +2,7 @@ package web
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/countersign/countersign/judge/agreement"
@@ -48,5 +49,18 @@ func TestReckonedNumbersAreRounded(t *testing.T) {
 	}
 	if got := spanText(agreement.Estimate{Value: 0.2, Low: 0.17, High: 0.5309999999999991}); got != "0.17–0.531" {
 		t.Errorf("a span is %q", got)
+	}
+}
+
+// TestPlanThatDoesNotNarrow: more labels that weigh unequally can widen kappa's interval,
+// and that is not called narrowing.
+func TestPlanThatDoesNotNarrow(t *testing.T) {
+	at := func(half float64) agreement.Estimate {
+		return agreement.Estimate{Value: 0.5, Low: 0.5 - half, High: 0.5 + half}
+	}
+	for after, want := range map[float64]string{0.16: "not narrow it (± 0.15 now, ± 0.16 after)", 0.149: "not narrow it (± 0.15 now", 0.1: "narrow it from ± 0.15 to ± 0.10"} {
+		if got := kappaPlanned(at(0.15), at(after)); !strings.Contains(got, "would "+want) {
+			t.Errorf("from 0.15 to %v: %s", after, got)
+		}
 	}
 }

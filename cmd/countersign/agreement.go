@@ -189,6 +189,9 @@ func visibly(names []string) []string {
 // decimal has four digits, and more where they would claim certainty: what is not
 // 1 or 0 does not look like it.
 func decimal(v float64) string {
+	if v == 0 {
+		return agreement.Decimals(0, 4) // a negative zero too
+	}
 	for digits := 4; digits < 12; digits++ {
 		text := strconv.FormatFloat(v, 'f', digits, 64)
 		if back, err := strconv.ParseFloat(text, 64); err != nil || back == v || (back != 0 && math.Abs(back) != 1) {

@@ -221,7 +221,7 @@ func (r Report) Trusted(minKappa float64) (ok bool, reason string) {
 	case !kappa.Defined():
 		return false, "kappa is undefined: " + kappa.Undefined
 	case kappa.Value < minKappa:
-		return false, "kappa " + decimals(r.CohenKappa.Value) + " is under the minimum of " + decimals(minKappa)
+		return false, "kappa " + agreement.DecimalsBeside(kappa.Value, minKappa, 2) + " is under the minimum of " + decimals(minKappa)
 	}
 	return true, ""
 }

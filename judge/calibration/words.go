@@ -192,4 +192,4 @@ func count(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-func decimals(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
+func decimals(v float64) string { return agreement.Decimals(v, 2) }
