@@ -63,8 +63,24 @@ type HumanLabel struct {
 	Blind       *bool      `json:"blind,omitempty"`
 	Adjudicated bool       `json:"adjudicated,omitempty"`
 	Stratum     string     `json:"stratum,omitempty"`
-	// InclusionProbability is in (0,1]; nil when the file does not say.
+	// InclusionProbability is in [LeastChance,1]; nil when the file does not say.
 	InclusionProbability *float64 `json:"inclusion_probability,omitempty"`
+}
+
+// LeastChance is the smallest chance of being drawn that a label can have: one label
+// would stand for a million. Below it is a slip, and sums of one over it overflow.
+const LeastChance = 1e-6
+
+// LeastChanceText is LeastChance as people write it.
+const LeastChanceText = "0.000001"
+
+// KnownChance is a chance of being drawn, in [LeastChance,1], or 0: not known. What is
+// stored from before there was a least one counts as not known.
+func KnownChance(p float64) float64 {
+	if p >= LeastChance && p <= 1 {
+		return p
+	}
+	return 0
 }
 
 // Finding points at a part of a trace (counted from 1; 0 = not about that

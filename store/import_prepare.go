@@ -184,8 +184,8 @@ func prepareLabel(l judge.HumanLabel, u inUse) (ready incomingLabel, err error) 
 	if l.Stratum == "" {
 		ready.Stratum = judge.StratumImported
 	}
-	if p := l.InclusionProbability; p != nil && (*p <= 0 || *p > 1) {
-		return ready, invalid("inclusion_probability", "is %v: it lies above 0 and at most at 1", *p)
+	if p := l.InclusionProbability; p != nil && judge.KnownChance(*p) == 0 {
+		return ready, invalid("inclusion_probability", "is %v: it is at least %s and at most 1", *p, judge.LeastChanceText)
 	}
 	if l.Verdict != "" {
 		if _, err := judge.ParseVerdict(string(l.Verdict)); err != nil {

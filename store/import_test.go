@@ -152,7 +152,7 @@ func TestLaterImportAddsLabelsAndEvaluations(t *testing.T) {
 
 func TestBadItemIsNamedAndNothingIsStored(t *testing.T) {
 	ctx := context.Background()
-	over := 1.5
+	over, least := 1.5, 1e-310
 	for name, test := range map[string]struct {
 		bad   func(*store.ImportItem)
 		field string
@@ -166,6 +166,7 @@ func TestBadItemIsNamedAndNothingIsStored(t *testing.T) {
 		"contradiction":  {label(judge.HumanLabel{Judge: "citations", Label: "accurate", Verdict: judge.Fail}), "verdict"},
 		"verdict":        {label(judge.HumanLabel{Judge: "citations", Verdict: "good"}), "verdict"},
 		"probability":    {label(judge.HumanLabel{Judge: "citations", Verdict: judge.Pass, InclusionProbability: &over}), "inclusion_probability"},
+		"tiny chance":    {label(judge.HumanLabel{Judge: "citations", Verdict: judge.Pass, InclusionProbability: &least}), "inclusion_probability"},
 		"judgment index": {func(i *store.ImportItem) { i.Plan[0].Engine, i.Plan[0].Judgment = judge.EngineRecorded, 2 }, "judgments"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 
+	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/judge/agreement/sampling"
 )
 
@@ -70,6 +71,10 @@ func (all labelDraws) waiting() (counts []modelCount) {
 // frame after them.
 func (all labelDraws) apply(g *countedGroup) {
 	if !g.labelled || !g.probability.Valid {
+		return
+	}
+	if judge.KnownChance(g.probability.Float64) == 0 { // stored before such a chance was refused
+		g.probability = sql.NullFloat64{}
 		return
 	}
 	var later []float64

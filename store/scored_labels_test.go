@@ -80,3 +80,32 @@ func TestScoredLabels(t *testing.T) {
 		t.Errorf("they are refused with %q, %v", refused, err)
 	}
 }
+
+// TestStoredChanceTooSmall: a chance from before a least one was asked for counts as not
+// known, so that no figure is a sum of infinities.
+func TestStoredChanceTooSmall(t *testing.T) {
+	d := openDesk(t)
+	plan := judge.Planned{Judge: deskJudge.Name, PromptVersion: deskJudge.PromptVersion, Engine: judge.EngineRules, Model: "m", Judgment: judge.NoJudgment}
+	chance := 0.25
+	storetest.Population(t, d.Store, plan, "p", 6, func(i int) storetest.Judged {
+		j := storetest.Judged{Score: 0.9, Verdict: judge.Pass}
+		if i < 3 {
+			j.People = []judge.HumanLabel{{Judge: deskJudge.Name, Reviewer: "panel", Verdict: judge.Pass, InclusionProbability: &chance}}
+		}
+		return j
+	})
+	if _, err := d.raw.Exec(`UPDATE agreement_cells SET inclusion_probability = 1e-300 WHERE inclusion_probability IS NOT NULL`); err != nil {
+		t.Fatal(err)
+	}
+	l, err := d.ScoredLabels(d.ctx, d.lea, "default", deskJudge.Name, "m", deskJudge.PromptVersion)
+	if err != nil || l.UnknownChance != 3 {
+		t.Errorf("labels of unknown chance are %d, %v", l.UnknownChance, err)
+	}
+	if _, refused, err := l.Usable(); err != nil || !strings.Contains(refused, "at least 0.000001; less counts as not known") {
+		t.Errorf("they are refused with %q, %v", refused, err)
+	}
+	drawn, err := d.DrawnLabels(d.ctx, d.lea, "default", deskJudge.Name)
+	if err != nil || len(drawn) != 1 || drawn[0].InclusionProbability != 0 {
+		t.Errorf("a release reads %+v, %v", drawn, err)
+	}
+}

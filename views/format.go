@@ -17,7 +17,7 @@ func score2(f *float64) string {
 	if f == nil {
 		return ""
 	}
-	return strconv.FormatFloat(*f, 'f', 2, 64)
+	return decimal(*f)
 }
 
 // percent writes a share of n as a whole percentage; empty when n is 0.

@@ -184,8 +184,8 @@ func differenceLine(e Estimate) string {
 // kappaDifferenceLine is a difference of coefficients with its interval.
 func kappaDifferenceLine(e Estimate) string {
 	signed := func(v *float64) string {
-		s := strconv.FormatFloat(*v, 'f', 2, 64)
-		if *v >= 0 {
+		s := decimal(*v)
+		if s[0] != '-' {
 			s = "+" + s
 		}
 		return s

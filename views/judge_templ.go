@@ -867,7 +867,13 @@ func judgeRecord(p JudgePage) templ.Component {
 	})
 }
 
-func decimal(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }
+// decimal writes two decimals, and what rounds to nothing without a sign.
+func decimal(f float64) string {
+	if f > -0.005 && f <= 0 {
+		f = 0
+	}
+	return strconv.FormatFloat(f, 'f', 2, 64)
+}
 
 func abstains(is bool) string {
 	if is {

@@ -18,6 +18,8 @@ type ThresholdPage struct {
 	Rows []ThresholdRow
 	// Best is the recommendation as a sentence, Hero its band.
 	Hero, Best string
+	// NoGain says that nothing speaks for the recommendation; empty: something does.
+	NoGain string
 	// TryHref leads to the policy with the chosen band filled in, BestHref with the
 	// recommended one; empty: for whom there is none.
 	TryHref, BestHref string

@@ -175,7 +175,7 @@ func inSentences(r calibration.Report) (out []views.SaidFigure) {
 			s.Sentence = fmt.Sprintf("%s is %.4g, from %s.", name, e.Value, counted(e.N, "label"))
 			s.Method = "No interval: " + e.NoInterval + "."
 		default:
-			s.Sentence = fmt.Sprintf("%s is %.2f, between %.2f and %.2f with %.3g%% confidence, from %s.", name, e.Value, e.Low, e.High, 100*n.ConfLevel, counted(e.N, "label"))
+			s.Sentence = fmt.Sprintf("%s is %s, between %s and %s with %.3g%% confidence, from %s.", name, agreement.Decimals(e.Value, 2), agreement.Decimals(e.Low, 2), agreement.Decimals(e.High, 2), 100*n.ConfLevel, counted(e.N, "label"))
 			s.Method = "Interval: " + methodWord(e.Method) + "."
 		}
 		out = append(out, s)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/judge/agreement"
 	"github.com/countersign/countersign/judge/ruling"
 	"github.com/countersign/countersign/views"
 )
@@ -133,5 +134,5 @@ func twoDecimals(f *float64) string {
 	if f == nil {
 		return ""
 	}
-	return strconv.FormatFloat(*f, 'f', 2, 64)
+	return agreement.Decimals(*f, 2)
 }

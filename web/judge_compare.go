@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -187,7 +186,7 @@ func (s *Server) lockTestSplit(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	share, err := strconv.ParseFloat(strings.TrimSpace(c.FormValue("share")), 64)
+	share, err := decimal(c.FormValue("share"))
 	if err != nil {
 		return &store.FieldError{Field: "share", Message: "is not a number like 0.5"}
 	}

@@ -93,7 +93,7 @@ func (s *Server) shadowAsked(ctx context.Context, a store.Actor, project, name s
 	if err != nil {
 		return none, err
 	}
-	share, err := strconv.ParseFloat(strings.TrimSpace(form.Get("share")), 64)
+	share, err := decimal(form.Get("share"))
 	if err != nil {
 		return none, &store.FieldError{Field: "share", Message: "is not a number like 0.25"}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"github.com/labstack/echo/v4"
 
@@ -115,13 +116,15 @@ func counted(n int, singular string, plural ...string) string {
 	return thousands(n) + " " + word
 }
 
-// thousands writes 12345 as 12,345.
+// thousands writes 12345 as 12,345. It takes any number, the lowest too.
 func thousands(n int) string {
+	digits := strconv.Itoa(n)
+	from := 0
 	if n < 0 {
-		return "-" + thousands(-n)
+		from = 1
 	}
-	if n < 1000 {
-		return fmt.Sprint(n)
+	for at := len(digits) - 3; at > from; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
 	}
-	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
+	return digits
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/countersign/countersign/judge"
+	"github.com/countersign/countersign/judge/agreement"
 	"github.com/countersign/countersign/judge/calibration"
 	"github.com/countersign/countersign/judge/calibration/labelplan"
 	"github.com/countersign/countersign/store"
@@ -85,7 +86,7 @@ func drawWords(d store.LabelDraw) string {
 // the miss rate takes. said tells of the latter.
 func asked(p *views.PlanPage, strata []labelplan.Stratum) (n int, said string, err error) {
 	if text := strings.TrimSpace(p.Half); text != "" {
-		half, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+		half, err := decimal(strings.TrimSuffix(text, "%"))
 		if err != nil || !(half > 0 && half <= 50) {
 			return 0, "", &store.FieldError{Field: "half", Message: fmt.Sprintf("is %q: it is a number of points above 0 and at most 50", text)}
 		}
@@ -191,7 +192,19 @@ func fillKappa(p *views.PlanPage, strata []labelplan.Stratum, split []int) error
 	case !now.HasInterval():
 		p.Kappa = fmt.Sprintf("Kappa of the verdicts on all work would be known to ± %.2f; now there is no interval of it.", (then.High-then.Low)/2)
 	case then.HasInterval():
-		p.Kappa = fmt.Sprintf("Kappa of the verdicts on all work is %.2f (%.2f to %.2f) now; the whole plan would narrow it from ± %.2f to ± %.2f.", now.Value, now.Low, now.High, (now.High-now.Low)/2, (then.High-then.Low)/2)
+		p.Kappa = kappaPlanned(now, then)
 	}
 	return nil
+}
+
+// kappaPlanned says what a plan does to the interval of kappa: unequal weights can make it
+// wider although there are more labels.
+func kappaPlanned(now, then agreement.Estimate) string {
+	two := func(v float64) string { return agreement.Decimals(v, 2) }
+	line := fmt.Sprintf("Kappa of the verdicts on all work is %s (%s to %s) now; the whole plan would ", two(now.Value), two(now.Low), two(now.High))
+	before, after := two((now.High-now.Low)/2), two((then.High-then.Low)/2)
+	if then.High-then.Low >= now.High-now.Low || before == after {
+		return line + fmt.Sprintf("not narrow it (± %s now, ± %s after).", before, after)
+	}
+	return line + fmt.Sprintf("narrow it from ± %s to ± %s.", before, after)
 }

@@ -241,7 +241,7 @@ func (r *fieldReader) fault(name, what, text, must string) {
 
 func (r *fieldReader) number(name, what string) float64 {
 	text := r.text(name, what)
-	v, err := strconv.ParseFloat(text, 64)
+	v, err := decimal(text)
 	if err != nil {
 		r.fault(name, what, text, "a number such as 0.05")
 	}
@@ -251,7 +251,7 @@ func (r *fieldReader) number(name, what string) float64 {
 // percent is a share in [0,1] that is written in per cent.
 func (r *fieldReader) percent(name, what string) float64 {
 	text := r.text(name, what)
-	v, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+	v, err := decimal(strings.TrimSuffix(text, "%"))
 	if err != nil || !(v >= 0 && v <= 100) {
 		r.fault(name, what, text, "a number from 0 to 100")
 		return 0

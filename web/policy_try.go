@@ -3,7 +3,6 @@ package web
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/labstack/echo/v4"
 
@@ -22,7 +21,7 @@ func (s *Server) tryBand(c echo.Context, page *views.PolicyPage, present judge.P
 	}
 	band := &judge.Band{}
 	for field, into := range map[string]*float64{"try_low": &band.Low, "try_pass": &band.Pass} {
-		v, err := strconv.ParseFloat(c.QueryParam(field), 64)
+		v, err := decimal(c.QueryParam(field))
 		if err != nil {
 			return &store.FieldError{Field: field, Message: "is not a number from 0 to 1"}
 		}

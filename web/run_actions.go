@@ -3,7 +3,6 @@ package web
 import (
 	"errors"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -31,11 +30,11 @@ func (s *Server) retryRun(c echo.Context) error {
 
 // budgetOf reads an amount in dollars; empty is no limit.
 func budgetOf(text string) (*float64, error) {
-	text = strings.TrimPrefix(strings.ReplaceAll(strings.TrimSpace(text), ",", ""), "$")
+	text = strings.TrimPrefix(strings.TrimSpace(text), "$")
 	if text == "" {
 		return nil, nil
 	}
-	usd, err := strconv.ParseFloat(text, 64)
+	usd, err := decimal(text)
 	if err != nil {
 		return nil, &store.FieldError{Field: "budget_usd", Message: "is not an amount in US dollars such as 25 or 0.50"}
 	}

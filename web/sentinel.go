@@ -84,7 +84,7 @@ func (s *Server) setSentinel(c echo.Context) error {
 	}
 	var budget *float64
 	if form.Budget != "" {
-		usd, err := strconv.ParseFloat(form.Budget, 64)
+		usd, err := decimal(form.Budget)
 		if err != nil {
 			form.BudgetFault = "Give an amount in dollars, such as 2.50, or nothing."
 		}

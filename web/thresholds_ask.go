@@ -21,9 +21,6 @@ const (
 	usualMinuteCost = 1.0
 )
 
-// volumeDays is how far back evaluations are counted for those of a week.
-const volumeDays = 28
-
 // thresholdReplicates is how often the page draws labels again: few enough that it is
 // there at once. Numbers as JSON have the full number.
 const thresholdReplicates = 500
@@ -36,6 +33,7 @@ type thresholdAsk struct {
 	model, version string
 	threshold.Ask
 	perWeek                 float64
+	perWeekBasis            string
 	minutesNote, volumeNote string
 }
 
@@ -58,13 +56,18 @@ func (s *Server) askThresholds(ctx context.Context, a store.Actor, project, name
 	if took.N == 0 {
 		ask.minutesNote = "Minutes are assumed: there are too few decisions to measure them."
 	}
-	measured, err := s.weeklyEvaluations(ctx, a, project, name, model, version)
+	weekly, measured, err := s.cfg.Store.WeeklyEvaluations(ctx, a, project, name, model, version)
 	if err != nil {
 		return ask, err
 	}
-	ask.volumeNote = fmt.Sprintf("The judge gave %s evaluations a week in the last four.", amountText(measured))
-	if measured == 0 {
-		measured, ask.volumeNote = 1000, "The judge gave none in the last four weeks that may be told, so 1,000 a week are taken."
+	ask.perWeekBasis = threshold.BasisMeasured
+	ask.volumeNote = fmt.Sprintf("The judge gave %s evaluations a week in the last four.", moneyText(weekly))
+	if !measured {
+		ask.perWeekBasis = threshold.BasisAssumed
+		ask.volumeNote = fmt.Sprintf("The judge gave none in the last four weeks that may be told, so %s a week are taken.", thousands(store.AssumedWeekly))
+	}
+	if strings.TrimSpace(form.Get("per_week")) != "" {
+		ask.perWeekBasis = threshold.BasisGiven
 	}
 	r := thresholdReader{form: form}
 	ask.Now = band
@@ -73,7 +76,7 @@ func (s *Server) askThresholds(ctx context.Context, a store.Actor, project, name
 	ask.Costs = threshold.Costs{Miss: r.amount("cost_miss", "The cost of a wrong pass", usualMissCost),
 		Alarm: r.amount("cost_alarm", "The cost of a wrong fail", usualAlarmCost), Minute: r.amount("cost_minute", "The cost of a minute", usualMinuteCost)}
 	ask.Minutes = r.amount("minutes", "The minutes for an item", max(0.1, math.Round(took.Seconds/6)/10))
-	ask.perWeek = r.amount("per_week", "The number of evaluations a week", max(1, math.Round(measured)))
+	ask.perWeek = r.amount("per_week", "The number of evaluations a week", weekly)
 	hours, misses := r.limit("max_hours", "Hours a week"), r.limit("max_misses", "Wrong passes in 1,000")
 	ask.Seed = r.seed()
 	switch {
@@ -81,10 +84,10 @@ func (s *Server) askThresholds(ctx context.Context, a store.Actor, project, name
 		return ask, r.fault
 	case ask.Chosen.Low > ask.Chosen.Pass:
 		return ask, &store.FieldError{Field: "high", Message: fmt.Sprintf("is %s, below %s where failing ends: what passes lies above what fails", numberText(ask.Chosen.Pass), numberText(ask.Chosen.Low))}
-	case ask.Minutes == 0:
-		return ask, &store.FieldError{Field: "minutes", Message: "is 0: an item takes a person some time"}
-	case ask.perWeek == 0:
-		return ask, &store.FieldError{Field: "per_week", Message: "is 0: say how many evaluations there are in a week"}
+	case ask.Minutes < threshold.LeastAmount:
+		return ask, &store.FieldError{Field: "minutes", Message: "is nothing: an item takes a person some time"}
+	case ask.perWeek < threshold.LeastAmount:
+		return ask, &store.FieldError{Field: "per_week", Message: "is nothing: say how many evaluations there are in a week"}
 	}
 	ask.Limit(ask.perWeek, hours, misses)
 	return ask, nil
@@ -107,14 +110,6 @@ func (s *Server) bandNow(ctx context.Context, project, name string) (judge.Band,
 	return under.BandOf(&judge.Judge{Band: judge.DefaultBand}), nil
 }
 
-// weeklyEvaluations is how many evaluations a week the judge gave in the last four, as
-// far as that may be told.
-func (s *Server) weeklyEvaluations(ctx context.Context, a store.Actor, project, name, model, version string) (float64, error) {
-	model, _, _ = strings.Cut(model, " ×") // several calls are one evaluation
-	h, err := s.cfg.Store.JudgeHealth(ctx, a, project, name, store.HealthFilter{PromptVersion: version, Model: model, Days: volumeDays})
-	return float64(h.Total.Evaluations) * 7 / volumeDays, err
-}
-
 // thresholdReader reads numbers of the form and keeps the first fault.
 type thresholdReader struct {
 	form  url.Values
@@ -122,18 +117,23 @@ type thresholdReader struct {
 }
 
 func (r *thresholdReader) number(name, what string, usual, most float64) float64 {
-	text := strings.ReplaceAll(strings.TrimSpace(r.form.Get(name)), ",", "")
+	text := strings.TrimSpace(r.form.Get(name))
 	if text == "" {
 		return usual
 	}
-	v, err := strconv.ParseFloat(text, 64)
-	if (err != nil || !(v >= 0 && v <= most)) && r.fault == nil {
-		between := "0 or more"
-		if most == 1 {
-			between = "from 0 to 1"
-		}
-		r.fault = &store.FieldError{Field: name, Message: fmt.Sprintf("is %q: %s is a number, %s", text, strings.ToLower(what[:1])+what[1:], between)}
+	v, err := decimal(text)
+	must := "0 or more"
+	switch {
+	case r.fault != nil || err == nil && v >= 0 && v <= most:
+		return v
+	case err != nil:
+		must = errDecimal.Error()
+	case most == 1:
+		must = "from 0 to 1"
+	case v > most:
+		must = fmt.Sprintf("at most %v", most)
 	}
+	r.fault = &store.FieldError{Field: name, Message: fmt.Sprintf("is %q: %s is a number, %s", text, strings.ToLower(what[:1])+what[1:], must)}
 	return v
 }
 
@@ -142,7 +142,7 @@ func (r *thresholdReader) share(name, what string, usual float64) float64 {
 }
 
 func (r *thresholdReader) amount(name, what string, usual float64) float64 {
-	return r.number(name, what, usual, 1e12)
+	return r.number(name, what, usual, threshold.MostAmount)
 }
 
 func (r *thresholdReader) limit(name, what string) *float64 {

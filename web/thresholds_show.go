@@ -58,7 +58,7 @@ func seriesChoices(all []calibration.Counts) []views.Choice {
 
 // thresholds works out what is asked. The report is refused where labels carry none.
 func (s *Server) thresholds(ctx context.Context, a store.Actor, project, name string, ask thresholdAsk) (threshold.Written, error) {
-	w := threshold.Written{Judge: name, Model: ask.model, PromptVersion: ask.version, PerWeek: ask.perWeek, Minutes: ask.Minutes, Costs: ask.Costs,
+	w := threshold.Written{Judge: name, Model: ask.model, PromptVersion: ask.version, PerWeek: ask.perWeek, PerWeekBasis: ask.perWeekBasis, Minutes: ask.Minutes, Costs: ask.Costs,
 		MaxPeople: ask.MaxPeople, MaxMisses: ask.MaxMisses}
 	labels, err := s.cfg.Store.ScoredLabels(ctx, a, project, name, ask.model, ask.version)
 	if err != nil {

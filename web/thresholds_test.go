@@ -75,7 +75,7 @@ func TestThresholdsPage(t *testing.T) {
 	if narrow.Best == nil || narrow.Best.Band == free.Best.Band {
 		t.Errorf("at most 4 hours a week changed nothing: %+v", narrow.Best)
 	}
-	for _, bad := range []string{"?low=0.9&high=0.5", "?low=zero", "?minutes=0", "?seed=-1", "?max_hours=many"} {
+	for _, bad := range []string{"?low=0.9&high=0.5", "?low=zero", "?minutes=0", "?seed=-1", "?max_hours=many", "?minutes=1,5", "?cost_miss=1_000", "?cost_miss=0x1p3", "?per_week=1e308", "?minutes=1e-300", "?cost_alarm=NaN"} {
 		if r := lead.get(page + bad); r.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(r.body, `id="threshold-fault"`) {
 			t.Errorf("%s: %s", bad, r.Status)
 		}

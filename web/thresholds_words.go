@@ -68,9 +68,12 @@ func (s *Server) fillThresholds(ctx context.Context, a store.Actor, p *views.Thr
 	alone := thresholdRow("", "The cut alone", w, w.Alone)
 	if best := w.Best; best != nil {
 		p.Hero = bandText(best.Band)
-		p.Best = fmt.Sprintf("is the band of least expected cost: %s a week (%s). Its ends could be %s and %s on other labels of the same number.",
-			moneyText(best.Cost.Value*w.PerWeek), rangeText(best.Cost, w.PerWeek, moneyText), spanText(best.Low), spanText(best.Pass))
+		p.Best = fmt.Sprintf("is the band of least expected cost on the half of the labels that it was looked for on. On the other half it costs %s a week (%s), today’s band %s. Its ends could be %s and %s on other labels of the same number.",
+			moneyText(best.Cost.Value*w.PerWeek), rangeText(best.Cost, w.PerWeek, moneyText), moneyText(w.Now.Cost.Value*w.PerWeek), spanText(best.Low), spanText(best.Pass))
 		p.BestHref = tryBandPath(p.Judge, best.Band.Low, best.Band.Pass)
+		if w.NoGain() {
+			p.NoGain = threshold.NoGainText
+		}
 		p.Rows = append(p.Rows, thresholdRow("R", "Recommended", w, best.Outcome))
 	} else {
 		p.Hero, p.Best = "No band", "can be recommended: "+w.NoBest+"."
@@ -84,7 +87,7 @@ func (s *Server) fillThresholds(ctx context.Context, a store.Actor, p *views.Thr
 func outcomeLine(with string, w threshold.Written, o threshold.Outcome) string {
 	return fmt.Sprintf("%s, of 1,000 evaluations about %s pass wrongly (%s) and %s fail wrongly (%s). %s items go to people in a week, %s of work.",
 		with, amountText(1000*o.Misses.Value), rangeText(o.Misses, 1000, amountText), amountText(1000*o.Alarms.Value), rangeText(o.Alarms, 1000, amountText),
-		thousands(int(math.Round(o.People.Value*w.PerWeek))), hoursText(o.People.Value*w.PerWeek*w.Minutes/60))
+		moneyText(o.People.Value*w.PerWeek), hoursText(o.People.Value*w.PerWeek*w.Minutes/60))
 }
 
 func thresholdRow(letter, name string, w threshold.Written, o threshold.Outcome) views.ThresholdRow {
@@ -113,9 +116,9 @@ func rangeText(e agreement.Estimate, times float64, text func(float64) string) s
 
 func spanText(e agreement.Estimate) string {
 	if !e.HasInterval() || e.Low == e.High {
-		return numberText(e.Value)
+		return scoreText(e.Value)
 	}
-	return numberText(e.Low) + "–" + numberText(e.High)
+	return scoreText(e.Low) + "–" + scoreText(e.High)
 }
 
 // amountText writes a number with as many digits as mean something.
@@ -123,8 +126,8 @@ func amountText(v float64) string {
 	switch {
 	case v == 0:
 		return "0"
-	case v >= 100:
-		return thousands(int(math.Round(v)))
+	case v >= 100 || math.IsNaN(v) || math.IsInf(v, 0):
+		return moneyText(v)
 	case v >= 10:
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	case v > 0 && v < 0.05:
@@ -133,7 +136,16 @@ func amountText(v float64) string {
 	return strconv.FormatFloat(v, 'f', 1, 64)
 }
 
-func moneyText(v float64) string { return thousands(int(math.Round(v))) }
+// moneyText writes an amount of money or of evaluations without decimals.
+func moneyText(v float64) string {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return "not known"
+	case math.Abs(v) >= 1e15: // more digits than a number has
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	return thousands(int(math.Round(v)))
+}
 
 func hoursText(h float64) string { return amountText(h) + " hours" }
 
@@ -157,7 +169,24 @@ func thresholdChart(w threshold.Written) chart.Curve {
 	return c
 }
 
-func hoursShort(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) + " h" }
+// hoursShort is for the scale of a drawing: three digits are enough.
+func hoursShort(v float64) string {
+	if math.Abs(v) >= 100 {
+		return moneyText(v) + " h"
+	}
+	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(v, 'f', digitsFor(v, 3), 64), "0"), ".") + " h"
+}
+
+// digitsFor is how many decimals show so many digits of a number.
+func digitsFor(v float64, digits int) int {
+	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 1
+	}
+	return max(1, digits-1-int(math.Floor(math.Log10(math.Abs(v)))))
+}
+
+// scoreText is an end that was reckoned, of which more than three decimals mean nothing.
+func scoreText(v float64) string { return numberText(math.Round(1000*v) / 1000) }
 
 // thresholdNotes say what must be read with the numbers.
 func thresholdNotes(w threshold.Written) []string {

@@ -94,6 +94,8 @@ func (c agreementCmd) read(s *state) (ratings.Table, error) {
 // printSummary writes the figures for people: what can be said first, then what
 // cannot, and why.
 func printSummary(out io.Writer, s summary.Summary) error {
+	// Names come from a file: what steers a terminal is written as an escape.
+	s.RaterNames, s.Categories = visibly(s.RaterNames), visibly(s.Categories)
 	fmt.Fprintf(out, "%s, %s (%s), %s (%s)\n", plural(s.Items, "item", "items"), plural(s.Raters, "rater", "raters"),
 		listed(s.RaterNames), plural(len(s.Categories), "label", "labels"), listed(s.Categories))
 	if s.Clusters > 0 {
@@ -165,9 +167,31 @@ func printSummary(out io.Writer, s summary.Summary) error {
 	return nil
 }
 
+// visibly writes names with whatever cannot be printed as Go escapes it: control characters,
+// marks of direction and blanks that are no spaces.
+func visibly(names []string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		var b strings.Builder
+		for _, c := range strings.ToValidUTF8(n, "\uFFFD") {
+			if strconv.IsPrint(c) {
+				b.WriteRune(c)
+				continue
+			}
+			quoted := strconv.QuoteRune(c)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+		out[i] = b.String()
+	}
+	return out
+}
+
 // decimal has four digits, and more where they would claim certainty: what is not
 // 1 or 0 does not look like it.
 func decimal(v float64) string {
+	if v == 0 {
+		return agreement.Decimals(0, 4) // a negative zero too
+	}
 	for digits := 4; digits < 12; digits++ {
 		text := strconv.FormatFloat(v, 'f', digits, 64)
 		if back, err := strconv.ParseFloat(text, 64); err != nil || back == v || (back != 0 && math.Abs(back) != 1) {

@@ -88,7 +88,7 @@ func estimate(e agreement.Estimate) string {
 	case !e.Defined():
 		return "undefined"
 	case e.NoInterval != "":
-		return fmt.Sprintf("%.2f", e.Value)
+		return agreement.Decimals(e.Value, 2)
 	}
-	return fmt.Sprintf("%.2f (%.2f to %.2f)", e.Value, e.Low, e.High)
+	return fmt.Sprintf("%s (%s to %s)", agreement.Decimals(e.Value, 2), agreement.Decimals(e.Low, 2), agreement.Decimals(e.High, 2))
 }

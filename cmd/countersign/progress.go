@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
+	"strconv"
 	"sync"
 	"time"
 
@@ -97,15 +97,17 @@ func (r *countedReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// thousands writes 1234567 as 1,234,567.
+// thousands writes 1234567 as 1,234,567. It takes any number, the lowest too.
 func thousands(n int) string {
-	if n < 0 && n > math.MinInt {
-		return "-" + thousands(-n)
+	digits := strconv.Itoa(n)
+	from := 0
+	if n < 0 {
+		from = 1
 	}
-	if n < 1000 {
-		return fmt.Sprint(n)
+	for at := len(digits) - 3; at > from; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
 	}
-	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
+	return digits
 }
 
 // plural writes "1 trace", "2 traces".

@@ -126,14 +126,32 @@ func AlphaByTimes(it Items, metric Metric, values []float64) func(times []int) A
 				}
 			}
 		}
-		if a.Expected == 0 {
-			a.Undefined = "all labels are the same, so there is nothing to disagree about"
-			return a
+		kinds := 0
+		for _, t := range total {
+			if t > 0 {
+				kinds++
+			}
 		}
-		a.Value = 1 - a.Observed/a.Expected
-		a.Estimate = a.withoutInterval("the interval of alpha comes from a bootstrap over items")
-		return a
+		return a.fromDisagreements(kinds > 1)
 	}
+}
+
+// leastDisagreement is where squares of differences begin to lose their digits.
+const leastDisagreement = 1e-280
+
+// fromDisagreements is alpha once both are summed; differ says that not all labels are
+// the same, whatever their differences come to in floating point.
+func (a Alpha) fromDisagreements(differ bool) Alpha {
+	switch {
+	case !differ:
+		a.Undefined = "all labels are the same, so there is nothing to disagree about"
+	case !(a.Expected >= leastDisagreement) || math.IsInf(a.Expected, 0):
+		a.Undefined = notFinite
+	default:
+		a.Value = 1 - a.Observed/a.Expected
+		a.Estimate = a.withoutInterval("the interval of alpha comes from a bootstrap over items").Finite()
+	}
+	return a
 }
 
 // squaredDifference is the metric as a function of two labels, c after k.

@@ -46,6 +46,29 @@ func (e Estimate) Defined() bool { return e.Undefined == "" }
 // HasInterval reports whether Low and High may be shown.
 func (e Estimate) HasInterval() bool { return e.Undefined == "" && e.NoInterval == "" }
 
+// notFinite is why a figure that cannot be computed in floating point is not defined.
+const notFinite = "the numbers differ too little or too much to compute it"
+
+// Finite is the estimate, undefined with the reason where its value is no finite
+// number, and without interval where that of the others is none. Whatever is shown,
+// written or decided by goes through it.
+func (e Estimate) Finite() Estimate {
+	bad := func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
+	switch {
+	case !e.Defined():
+		return Estimate{N: e.N, Undefined: e.Undefined}
+	case bad(e.Value):
+		return Estimate{N: e.N, Undefined: notFinite}
+	case bad(e.SE) || bad(e.Low) || bad(e.High):
+		e.SE = 0
+		if e.NoInterval == "" {
+			return e.withoutInterval(notFinite)
+		}
+		return e.withoutInterval(e.NoInterval)
+	}
+	return e
+}
+
 func undefined(n int, reason string) Estimate { return Estimate{N: n, Undefined: reason} }
 
 // Wald is the interval value ± z SE, not clipped. ok is false when the estimate
@@ -136,6 +159,7 @@ type Figure struct {
 
 // Figure is the written form of the estimate, to stand among a type's other fields.
 func (e Estimate) Figure() Figure {
+	e = e.Finite()
 	out := Figure{N: e.N, Undefined: e.Undefined, NoInterval: e.NoInterval}
 	if !e.Defined() {
 		return out

@@ -91,13 +91,26 @@ func AlphaOfScores(s Scores, times []int, metric Metric) Alpha {
 		a.Undefined = bad
 		return a
 	}
-	if !(a.Expected > 0) {
-		a.Undefined = "all labels are the same, so there is nothing to disagree about"
-		return a
+	return a.fromDisagreements(differ(s.items, often))
+}
+
+// differ says whether the items that count have two different scores.
+func differ(items [][]float64, often func(int) float64) bool {
+	first, found := 0.0, false
+	for i, row := range items {
+		if often(i) == 0 {
+			continue
+		}
+		for _, v := range row {
+			if !found {
+				first, found = v, true
+			}
+			if v != first {
+				return true
+			}
+		}
 	}
-	a.Value = 1 - a.Observed/a.Expected
-	a.Estimate = a.withoutInterval("the interval of alpha comes from a bootstrap over items")
-	return a
+	return false
 }
 
 // ratio sets the disagreements at level ratio.

@@ -118,7 +118,7 @@ func (s scale) population(c Counts, main comparison) (Population, error) {
 	p := Population{Waiting: c.Waiting, DrawnWaiting: c.DrawnWaiting, ByVerdict: []VerdictShare{}}
 	var drawn []drawnLabel
 	for _, cell := range c.Cells {
-		l := drawnLabel{pairing{s.read(cell.Human), s.read(cell.Judge), cell.N}, cell.Stratum, cell.InclusionProbability}
+		l := drawnLabel{pairing{s.read(cell.Human), s.read(cell.Judge), cell.N}, cell.Stratum, judge.KnownChance(cell.InclusionProbability)}
 		if !cell.Visible && cell.N > 0 && !l.first.abstained && l.first.verdict != "" && l.second.verdict != "" {
 			drawn = append(drawn, l)
 		}
@@ -216,7 +216,7 @@ func (p Population) refusal(c Counts, drawn []drawnLabel) string {
 		}
 	}
 	if unknown > 0 {
-		return fmt.Sprintf("%s no known chance of being drawn: import inclusion_probability with the labels, or use labels from a random audit",
+		return fmt.Sprintf("%s no known chance of being drawn: import inclusion_probability with the labels (at least "+judge.LeastChanceText+"; less counts as not known), or use labels from a random audit",
 			count(unknown, "label has", "labels have"))
 	}
 	for _, share := range p.ByVerdict {

@@ -120,6 +120,7 @@ func TestPopulationRefuses(t *testing.T) {
 		{"not counted", audit(labelled("bad", "bad", "flagged", 1, 5)), nil, "it was not counted how many"},
 		{"no label", nil, judged(10, 5, 0), "no evaluation has a blind or imported label"},
 		{"no chance known", audit(labelled("bad", "bad", "flagged", 1, 5), labelled("good", "good", "imported", 0, 3)), judged(10, 5, 3), "3 labels have no known chance"},
+		{"chances whose weights overflow", audit(labelled("bad", "bad", "flagged", 1e-308, 5), labelled("good", "good", "imported", 5e-324, 3)), judged(10, 5, 3), "8 labels have no known chance"},
 		{"everything is labelled", audit(labelled("bad", "bad", "imported", 0, 5), labelled("good", "good", "imported", 0, 10)), judged(10, 5, 10), ""},
 		{"everything is labelled, the judge abstained on some", audit(labelled("bad", "bad", "imported", 0, 5), labelled("good", "good", "imported", 0, 10),
 			calibration.Cell{Human: calibration.Answer{Label: "bad"}, Judge: calibration.Answer{Label: "unsure", Verdict: judge.Borderline}, N: 2}),

@@ -214,13 +214,14 @@ func options() Options {
 // Trusted says whether the judge may decide alone under a minimum kappa in
 // [-1,1], and if not, why: too few labels, no kappa, or one under the minimum.
 func (r Report) Trusted(minKappa float64) (ok bool, reason string) {
+	kappa := r.CohenKappa.Finite()
 	switch {
 	case !r.Headline:
 		return false, r.HeadlineReason
-	case !r.CohenKappa.Defined():
-		return false, "kappa is undefined: " + r.CohenKappa.Undefined
-	case r.CohenKappa.Value < minKappa:
-		return false, "kappa " + decimals(r.CohenKappa.Value) + " is under the minimum of " + decimals(minKappa)
+	case !kappa.Defined():
+		return false, "kappa is undefined: " + kappa.Undefined
+	case kappa.Value < minKappa:
+		return false, "kappa " + agreement.DecimalsBeside(kappa.Value, minKappa, 2) + " is under the minimum of " + decimals(minKappa)
 	}
 	return true, ""
 }

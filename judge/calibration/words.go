@@ -129,7 +129,7 @@ func samplingOf(c Counts, n int) Sampling {
 	var names []string
 	for _, st := range c.Strata {
 		out := Stratum{Stratum: st.Stratum, N: st.N}
-		if p := st.InclusionProbability; p > 0 {
+		if p := judge.KnownChance(st.InclusionProbability); p > 0 {
 			out.InclusionProbability = &p
 		}
 		s.Strata = append(s.Strata, out)
@@ -198,4 +198,4 @@ func count(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-func decimals(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
+func decimals(v float64) string { return agreement.Decimals(v, 2) }

@@ -3,6 +3,7 @@ package release
 import (
 	"fmt"
 
+	"github.com/countersign/countersign/judge"
 	"github.com/countersign/countersign/judge/agreement"
 	"github.com/countersign/countersign/judge/agreement/rate"
 )
@@ -72,7 +73,7 @@ func (g *group) correct(key groupKey, o Options, project []ProjectLabel) Correct
 	of := [2]int{g.judged - g.judgedPassed, g.judgedPassed}
 	for i := range drawn {
 		if !drawn[i].known(of[i], c.Source) {
-			c.refuse("how the labels were drawn is not known: give inclusion_probability with each, or label every trace")
+			c.refuse("how the labels were drawn is not known: give inclusion_probability with each, at least " + judge.LeastChanceText + ", or label every trace")
 			return c
 		}
 	}
@@ -152,7 +153,7 @@ func (l *labels) label(h humanSide) {
 }
 
 func (l *labels) add(good bool, probability float64, n int) {
-	if probability > 0 {
+	if judge.KnownChance(probability) > 0 {
 		l.drawn.Add(good, probability, n)
 		return
 	}

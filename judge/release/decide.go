@@ -163,7 +163,7 @@ func (r Report) trustRules(key groupKey, o Options, required bool) (rules []Rule
 // passRule holds the pass rate against its minimum.
 func (j Judged) passRule(minimum float64, allowPending bool) Rule {
 	r := Rule{Name: "pass_rate", Judge: j.Judge, Model: j.Model, PromptVersion: j.PromptVersion, Outcome: Passed}
-	rate := j.rate()
+	rate := j.rate().Finite()
 	if !rate.Defined() {
 		r.Outcome, r.Detail = Failed, rate.Undefined+", so nothing shows that the minimum of "+percent(minimum)+" is reached"
 		if j.Waiting > 0 && !allowPending {

@@ -151,6 +151,7 @@ func TestCorrection(t *testing.T) {
 			{40, judge.Fail, a, 0, drawnAt("good", 1)}, {160, judge.Fail, a, 0, drawnAt("bad", 1)},
 		}, 0.8, true, "", ""},
 		{"unknown sampling", []item{{80, judge.Pass, a, 1, says("good")}, {20, judge.Fail, a, 0, says("bad")}, {5, judge.Fail, a, 0, nil}}, -1, false, "give inclusion_probability with each", ""},
+		{"chances whose weights overflow", []item{{80, judge.Pass, a, 1, drawnAt("good", 1e-308)}, {20, judge.Fail, a, 0, drawnAt("bad", 5e-324)}, {5, judge.Fail, a, 0, nil}}, -1, false, "at least 0.000001", ""},
 		{"a census needs none", []item{{80, judge.Pass, a, 1, says("good")}, {15, judge.Fail, a, 0, says("bad")}, {5, judge.Fail, a, 0, says("good")}}, 0.85, true, "", "no narrower"},
 		{"undetermined belongs to a census", []item{{80, judge.Pass, a, 1, says("good")}, {19, judge.Fail, a, 0, says("bad")}, {1, judge.Fail, a, 0, says("unclear")}}, 0.8, true, "", ""},
 		{"one verdict without labels", []item{{60, judge.Pass, a, 1, drawnAt("good", 1)}, {20, judge.Fail, a, 0, nil}}, -1, false, "no label on items of one verdict", ""},

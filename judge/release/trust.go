@@ -99,7 +99,7 @@ func (t Trust) rule(key groupKey, minimum float64) Rule {
 		r.Outcome = Untrusted
 		r.Detail = why
 		if t.Enough && t.CohenKappa.Defined() {
-			r.Detail = fmt.Sprintf("kappa %s of %s%s is under the minimum of %s", figure(t.CohenKappa.Estimate), labelled(t.N), from, decimal(minimum))
+			r.Detail = fmt.Sprintf("kappa %s of %s%s is under the minimum of %s", figureBeside(t.CohenKappa.Estimate, minimum), labelled(t.N), from, decimal(minimum))
 		}
 		return r
 	}

@@ -20,7 +20,7 @@ func count(n int, one, many string) string {
 func traces(n int) string   { return count(n, "trace", "traces") }
 func labelled(n int) string { return count(n, "label", "labels") }
 
-func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
+func decimal(v float64) string { return agreement.Decimals(v, 2) }
 
 // percent has one digit, and more where it would claim certainty.
 func percent(v float64) string {
@@ -45,14 +45,18 @@ func share(e agreement.Estimate) string {
 }
 
 // figure is a coefficient with its interval.
-func figure(e agreement.Estimate) string {
+func figure(e agreement.Estimate) string { return figureBeside(e, e.Value) }
+
+// figureBeside is figure with decimals enough to tell it from its limit.
+func figureBeside(e agreement.Estimate, limit float64) string {
+	value := agreement.DecimalsBeside(e.Value, limit, 2)
 	switch {
 	case !e.Defined():
 		return "unknown"
 	case !e.HasInterval():
-		return decimal(e.Value)
+		return value
 	}
-	return fmt.Sprintf("%s (%s to %s)", decimal(e.Value), decimal(e.Low), decimal(e.High))
+	return fmt.Sprintf("%s (%s to %s)", value, decimal(e.Low), decimal(e.High))
 }
 
 // points is a difference of rates in percentage points, with its sign.

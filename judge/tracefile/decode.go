@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/countersign/countersign/judge"
 )
 
 // fields reads the values of one object. The first fault stays, and what is
@@ -88,15 +90,15 @@ func (f *fields) count(path string, b []byte) int {
 	return n
 }
 
-// probability reads a number in (0,1].
+// probability reads a number in [judge.LeastChance,1].
 func (f *fields) probability(path string, b []byte) *float64 {
 	if kind(b) != "a number" {
 		f.mistyped(path, "a number", b)
 		return nil
 	}
 	p, err := strconv.ParseFloat(string(b), 64)
-	if err != nil || p <= 0 || p > 1 {
-		f.fault(path, "must be above 0 and at most 1 but is %s", short(b))
+	if err != nil || judge.KnownChance(p) == 0 {
+		f.fault(path, "must be at least %s and at most 1 but is %s", judge.LeastChanceText, short(b))
 	}
 	return &p
 }

@@ -68,7 +68,7 @@ func kappa(r calibration.Report, least float64) Rule {
 		out.Shows, out.Detail = "not known", sentence("kappa is undefined: "+k.Undefined)
 	default:
 		low := lower(k)
-		out.Found, out.Shows, out.Met = &low, decimals(low), low >= least-1e-9
+		out.Found, out.Shows, out.Met = &low, agreement.DecimalsBeside(low, least, 2), low >= least-1e-9
 		out.Detail = fmt.Sprintf("Kappa is %s; %s.", decimals(k.Value), basisWords(out.Basis, r.N))
 		if !k.HasInterval() {
 			out.Detail = fmt.Sprintf("Kappa is %s and has no interval: %s.", decimals(k.Value), k.NoInterval)
@@ -108,7 +108,7 @@ func missRate(r calibration.Report, most float64) Rule {
 	case !e.Defined():
 		out.Shows, out.Detail = "not known", sentence(e.Undefined+": draw some of what it passes at random (a random audit in the policy), and label them")
 	default:
-		out.Found, out.Shows, out.Met = &e.Value, percent(e.Value), e.Value <= most+1e-9
+		out.Found, out.Shows, out.Met = &e.Value, percentBeside(e.Value, most), e.Value <= most+1e-9
 		wrong := int(math.Round(raw.Value * float64(raw.N)))
 		out.Detail = fmt.Sprintf("%d of %d that people judged.", wrong, raw.N)
 		if out.Basis == Weighted {
@@ -148,11 +148,11 @@ func slices(r calibration.Report, enough int, floor float64) Rule {
 		}
 	}
 	if !math.IsInf(lowest, 1) {
-		out.Found, out.N, out.Met, out.Shows = &lowest, at.N, lowest >= floor, decimals(lowest)
+		out.Found, out.N, out.Met, out.Shows = &lowest, at.N, lowest >= floor-1e-9, agreement.DecimalsBeside(lowest, floor, 2)
 		out.Detail = fmt.Sprintf("Lowest lower bound: %s %s, %s.", at.Dimension, cmp.Or(at.Value, "unnamed"), counted(at.N, "label", "labels"))
 	}
 	if few > 0 {
-		out.Detail += " " + counted(few, "domain or stakes has", "domains or stakes have") + " fewer labels and is not counted yet."
+		out.Detail += " " + counted(few, "domain or stakes has fewer labels and is", "domains or stakes have fewer labels and are") + " not counted yet."
 	}
 	if without > 0 {
 		out.Detail += " " + counted(without, "has", "have") + " no kappa, because people and the judge gave one and the same answer to all."
@@ -193,10 +193,18 @@ func sentence(s string) string {
 	return s + "."
 }
 
-func decimals(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
+func decimals(v float64) string { return agreement.Decimals(v, 2) }
 
 // percent writes a share with one decimal where it has any.
 func percent(v float64) string { return strconv.FormatFloat(math.Round(1000*v)/10, 'f', -1, 64) + "%" }
+
+// percentBeside has more decimals where rounding would make the share look like its limit.
+func percentBeside(v, limit float64) string {
+	if text := percent(v); text != percent(limit) || math.Abs(v-limit) < 1e-9 {
+		return text
+	}
+	return agreement.DecimalsBeside(100*v, 100*limit, 1) + "%"
+}
 
 func counted(n int, one, many string) string {
 	if n == 1 {

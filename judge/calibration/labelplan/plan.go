@@ -81,7 +81,7 @@ func Strata(c calibration.Counts, before func(judge.Verdict) float64) []Stratum 
 			if cell.Visible || cell.Human.Abstained || abstains[cell.Judge.Label] || cell.Judge.Verdict != v || human == "" {
 				continue
 			}
-			if cell.InclusionProbability <= 0 {
+			if judge.KnownChance(cell.InclusionProbability) == 0 {
 				s.Unknown += cell.N
 				continue
 			}

@@ -75,6 +75,13 @@ func Simulate(labels []Label, a Ask) (Report, error) {
 	return r, nil
 }
 
+// Amounts that are asked with: whatever lies between them gives figures that a number
+// holds. Minutes and evaluations a week are LeastAmount or more, costs also 0.
+const (
+	LeastAmount = 1e-6
+	MostAmount  = 1e12
+)
+
 // Refuse is a report that says why there are no figures.
 func Refuse(reason string, labels int, a Ask) Report {
 	return Report{Refused: reason, Labels: labels, Curve: []Point{}, Level: a.Level, Replicates: cmp.Or(a.Replicates, DefaultReplicates), Seed: a.Seed, Step: Step, Split: splitWords}
@@ -100,13 +107,18 @@ func check(labels []Label, a Ask) error {
 		}
 	}
 	for name, v := range map[string]float64{"a wrong pass": a.Costs.Miss, "a wrong fail": a.Costs.Alarm, "a person's minute": a.Costs.Minute} {
-		if !(v >= 0) || math.IsInf(v, 0) {
-			return fmt.Errorf("the cost of %s is %v: it is 0 or more", name, v)
+		if !(v >= 0 && v <= MostAmount) {
+			return fmt.Errorf("the cost of %s is %v: it is 0 or more, and at most %v", name, v, MostAmount)
+		}
+	}
+	for _, limit := range []*float64{a.MaxPeople, a.MaxMisses} {
+		if limit != nil && (!(*limit >= 0) || math.IsInf(*limit, 0)) {
+			return fmt.Errorf("a limit of %v cannot be: it is 0 or more", *limit)
 		}
 	}
 	switch {
-	case !(a.Minutes > 0) || math.IsInf(a.Minutes, 0):
-		return fmt.Errorf("an item takes %v minutes: it takes more than 0", a.Minutes)
+	case !(a.Minutes >= LeastAmount && a.Minutes <= MostAmount):
+		return fmt.Errorf("an item takes %v minutes: it takes more than 0, and at most %v", a.Minutes, MostAmount)
 	case !(a.Level > 0 && a.Level < 1):
 		return fmt.Errorf("a level of %v is not between 0 and 1", a.Level)
 	case a.Replicates < 0:
@@ -116,8 +128,8 @@ func check(labels []Label, a Ask) error {
 		switch {
 		case !l.Fixed && !(l.Score >= 0 && l.Score <= 1):
 			return fmt.Errorf("label %d has a score of %v: it lies between 0 and 1", i+1, l.Score)
-		case !(l.Probability > 0 && l.Probability <= 1):
-			return fmt.Errorf("label %d was drawn with probability %v: it must be above 0 and at most 1", i+1, l.Probability)
+		case judge.KnownChance(l.Probability) == 0:
+			return fmt.Errorf("label %d was drawn with probability %v: it must be at least %s and at most 1", i+1, l.Probability, judge.LeastChanceText)
 		case l.Verdict < 0 || l.Verdict >= len(a.Judged) || a.Judged[l.Verdict] <= 0:
 			return fmt.Errorf("label %d is of a verdict that no evaluation has", i+1)
 		}

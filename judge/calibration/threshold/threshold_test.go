@@ -264,3 +264,27 @@ func BenchmarkSimulate(b *testing.B) {
 		})
 	}
 }
+
+// TestNoGain: a recommendation stands back where the policy's band costs no more on the
+// labels that did not choose it, and keeps the limits.
+func TestNoGain(t *testing.T) {
+	least := 0.1
+	of := func(cost, people float64) Outcome {
+		return Outcome{Cost: agreement.Estimate{Value: cost}, People: agreement.Estimate{Value: people}}
+	}
+	for _, tt := range []struct {
+		name string
+		w    Written
+		want bool
+	}{
+		{"cheaper", Written{Report: Report{Now: of(2, 0.2), Best: &Recommended{Outcome: of(1.5, 0.1)}}}, false},
+		{"dearer", Written{Report: Report{Now: of(1.5, 0.2), Best: &Recommended{Outcome: of(2, 0.1)}}}, true},
+		{"the same", Written{Report: Report{Now: of(2, 0.2), Best: &Recommended{Outcome: of(2, 0.2)}}}, true},
+		{"today breaks a limit", Written{MaxPeople: &least, Report: Report{Now: of(1.5, 0.2), Best: &Recommended{Outcome: of(2, 0.1)}}}, false},
+		{"none found", Written{Report: Report{Now: of(1.5, 0.2)}}, false},
+	} {
+		if got := tt.w.NoGain(); got != tt.want {
+			t.Errorf("%s: no gain is %v", tt.name, got)
+		}
+	}
+}

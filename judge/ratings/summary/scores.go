@@ -70,6 +70,10 @@ func (c *composer) scores() error {
 	if !c.score {
 		return nil
 	}
+	if c.beyond() { // quantiles of such a ratio of squares may never be found
+		c.without(beyondArithmetic, "icc1_1", "icc2_1", "icc3_1", "icc1_k", "icc2_k", "icc3_k")
+		return nil
+	}
 	i := scores.ICC(rows, level)
 	for _, one := range []Statistic{
 		{"icc1_1", i.Single1}, {"icc2_1", i.Single2}, {"icc3_1", i.Single3},

@@ -113,6 +113,7 @@ func Of(t ratings.Table, o Options) (Summary, error) {
 	if err := c.compose(); err != nil {
 		return Summary{}, err
 	}
+	c.settle()
 	return s, nil
 }
 

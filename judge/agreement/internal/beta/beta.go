@@ -10,6 +10,8 @@ import "math"
 // bisects, so that it cannot run away, until no number lies between the bounds.
 func Quantile(p, a, b float64) float64 {
 	switch {
+	case math.IsNaN(p + a + b): // a search would go on for a long time and find nothing
+		return math.NaN()
 	case p <= 0:
 		return 0
 	case p >= 1:
@@ -65,7 +67,7 @@ func Incomplete(x, a, b float64) float64 {
 		c = away(1 + odd/c)
 		step := d * c
 		f *= step
-		if math.Abs(step-1) < 1e-16 {
+		if math.IsNaN(step) || math.Abs(step-1) < 3e-16 { // one unit in the last place may alternate for ever
 			break
 		}
 	}

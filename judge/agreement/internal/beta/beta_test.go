@@ -3,6 +3,7 @@ package beta_test
 import (
 	"math"
 	"testing"
+	"time"
 
 	"github.com/countersign/countersign/judge/agreement/internal/beta"
 )
@@ -51,5 +52,18 @@ func TestFQuantile(t *testing.T) {
 	}
 	if got := beta.FQuantile(1, 2, 3); !math.IsInf(got, 1) {
 		t.Errorf("the last quantile is %v", got)
+	}
+}
+
+// TestQuantileOfNothing: what is no number is answered at once.
+func TestQuantileOfNothing(t *testing.T) {
+	start := time.Now()
+	for _, q := range []float64{beta.Quantile(math.NaN(), 1, 2), beta.Quantile(0.5, math.NaN(), 2), beta.FQuantile(0.975, 3, math.NaN())} {
+		if !math.IsNaN(q) {
+			t.Errorf("a quantile of nothing is %v", q)
+		}
+	}
+	if took := time.Since(start); took > time.Second {
+		t.Errorf("it took %v", took)
 	}
 }
