@@ -39,7 +39,7 @@ func TestTamperingWithTrustIsFound(t *testing.T) {
 	d.record(yesNo, agreeing(100, 1))
 	d.wantTrust("201 labels", judge.Trusted, "judge.trusted")
 	d.clock.add(time.Hour)
-	if _, err := d.Suspend(d.ctx, d.lea, "default", gpt4, "its supplier replaced the model"); err != nil {
+	if _, err := d.Suspend(d.ctx, d.lea, "default", gpt4, "its supplier\x00 replaced \xff\xfe the model"); err != nil {
 		t.Fatal(err)
 	}
 	d.holds()

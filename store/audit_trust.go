@@ -38,7 +38,7 @@ func (s sayings) noteTrust(e AuditEvent) {
 	switch e.Action {
 	case judgeRulesTurned: // who suspended it, and when, stays
 	case judgeSuspended, judgeResumed:
-		is.since, is.by, is.reason = e.At, e.Actor, d.Reason
+		is.since, is.by, is.reason = e.At, storableText(e.Actor), storableText(d.Reason)
 	default:
 		is.since, is.by, is.reason = e.At, "", ""
 	}

@@ -66,7 +66,8 @@ func (s *Store) changeTrust(ctx context.Context, a Actor, project string, v Rate
 		if is, err = change(was); err != nil {
 			return err
 		}
-		is.Since, is.By, is.Reason = t.now, a.Name, strings.TrimSpace(reason)
+		// As it is kept, so that the event and the row say the same.
+		is.Since, is.By, is.Reason = t.now, a.Name, storableText(strings.TrimSpace(reason))
 		t.trustEvent(p, a, action, was, is)
 		n, err := t.changed(ctx, `
 UPDATE judge_trust SET state = ?, since = ?, actor = ?, reason = ? WHERE project_id = ? AND judge = ? AND model = ? AND prompt_version = ?`,

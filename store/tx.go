@@ -217,8 +217,13 @@ func storable(args []any) []any {
 			if !copied {
 				args, copied = slices.Clone(args), true
 			}
-			args[i] = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", "\uFFFD"), "\uFFFD")
+			args[i] = storableText(text)
 		}
 	}
 	return args
+}
+
+// storableText is a text as both engines keep it.
+func storableText(text string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", "\uFFFD"), "\uFFFD")
 }
